@@ -144,7 +144,16 @@ def columns(text: str) -> int:
     >>> columns("conv"), columns("卷积")
     (4, 4)
     """
-    return sum(0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
+    return sum(0 if unicodedata.combining(sign) else 1 + is_wide(sign) for sign in text)
+
+
+def is_wide(letter: str) -> bool:
+    """Whether a letter, or a mark, is as wide as it is high; "" is not.
+
+    >>> is_wide("步"), is_wide("。"), is_wide("x")
+    (True, True, False)
+    """
+    return letter != "" and unicodedata.east_asian_width(letter) in ("W", "F")
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

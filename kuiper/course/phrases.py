@@ -14,7 +14,7 @@ from functools import cache
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from kuiper.language import translate
+from kuiper.language import is_wide, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,17 +71,13 @@ def _joined(left: str, right: str) -> str:
     one, other = left[-1:], right[:1]
     if (_is_chinese(one) and _is_code(other)) or (_is_code(one) and _is_chinese(other)):
         return f"{left} {right}"
-    if one == " " and _is_wide(left[-2:-1]) and _is_wide(other):
+    if one == " " and is_wide(left[-2:-1]) and is_wide(other):
         return left[:-1] + right
-    return left + right[1:] if other == " " and _is_wide(one) and _is_wide(right[1:2]) else left + right
-
-
-def _is_wide(sign: str) -> bool:
-    return bool(sign) and unicodedata.east_asian_width(sign) in "WF"
+    return left + right[1:] if other == " " and is_wide(one) and is_wide(right[1:2]) else left + right
 
 
 def _is_chinese(sign: str) -> bool:
-    return _is_wide(sign) and unicodedata.category(sign) == "Lo"
+    return is_wide(sign) and unicodedata.category(sign) == "Lo"
 
 
 def _is_code(sign: str) -> bool:

@@ -14,10 +14,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
 from kuiper.course.places import speak_as_here
-from kuiper.language import ENGLISH, language, messages
+from kuiper.language import ENGLISH, is_wide, language, messages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,15 +121,6 @@ def has_words(text: str) -> bool:
     (True, False)
     """
     return WORD.search(text) is not None
-
-
-def is_wide(letter: str) -> bool:
-    """Whether a letter is as wide as it is high.
-
-    >>> is_wide("步"), is_wide("x")
-    (True, False)
-    """
-    return east_asian_width(letter) in ("W", "F")
 
 
 def for_reader() -> Translation | None:

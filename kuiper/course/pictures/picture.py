@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kuiper.course.errors import CourseError
-from kuiper.course.picture_words import for_reader, has_words, is_wide, words
+from kuiper.course.picture_words import for_reader, has_words, words
+from kuiper.language import is_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
