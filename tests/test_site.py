@@ -127,6 +127,20 @@ def test_a_question_in_chinese_is_split_as_the_pages_are(browser: Any, query: st
     assert set(asked) <= set(chinese_search.SearchChinese({}).split(query))
 
 
+def test_the_template_of_a_page_escapes_what_catalogues_say() -> None:
+    """Sphinx's own environment escapes nothing by itself."""
+    jinja2 = pytest.importorskip("jinja2")
+    words, label = '<b title="x">', "Toggle table of contents sidebar"
+    theme = f'{{% block body %}}<div class="content-icon-container"><i title="{label}">{{% endblock %}}'
+    own = (FOLDER / "templates" / "page.html").read_text(encoding="utf-8")
+    pages = jinja2.Environment(loader=jinja2.DictLoader({"!page.html": theme, "page.html": own}))
+    pages.globals["_"] = lambda message: words
+    switch = {"name": words, "tag": "zh-CN", "address": "zh/README.html", "title": words}
+    html = pages.get_template("page.html").render(switches=[switch], alternates=[])
+    assert words not in html
+    assert html.count("&lt;b title=&#34;x&#34;&gt;") == 3
+
+
 ENGLISH, CHINESE = "docs/a.html", "zh/docs/a.html"
 SECTIONS = "".join(f'<section id="{name}"><h2>{name}</h2><p style="height: 2000px"></p></section>' for name in "bcd")
 
