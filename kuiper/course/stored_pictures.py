@@ -145,15 +145,15 @@ def _palette(shades: np.ndarray, counts: np.ndarray, most: int) -> tuple[np.ndar
     return np.rint(palette), nearest
 
 
-def indexed_png(palette: np.ndarray, indices: np.ndarray) -> bytes:
-    """A PNG of 4 or 8 bits for each point, without filters: they make drawings larger."""
+def indexed_png(palette: np.ndarray, indices: np.ndarray, level: int = 9) -> bytes:
+    """A PNG of 4 or 8 bits for each point, without filters: they make drawings larger; ``level`` is zlib's."""
     height, width = indices.shape
     bits = 4 if len(palette) <= 16 else 8
     if bits == 4:
         indices = np.pad(indices, ((0, 0), (0, width % 2)))
         indices = indices[:, 0::2] << 4 | indices[:, 1::2]
     rows = np.pad(indices, ((0, 0), (1, 0)))  # the byte before each row says that it has no filter
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, 9)
+    squeeze = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, 9)
     colours = palette.astype(np.uint8)
     chunks = [
         (b"IHDR", struct.pack(">2I5B", width, height, bits, 3, 0, 0, 0)),

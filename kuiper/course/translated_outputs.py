@@ -15,13 +15,16 @@ MARKDOWN = "text/markdown"
 
 def put_outputs(lecture: dict[str, Any], language: str) -> None:
     """Put what the site shows of pictures, and the boxes of exercises, into a language."""
+    boxes = []
     for cell in lecture["cells"]:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if SITE_FORM in data:
                 data[SITE_FORM] = form_in(language, "".join(data[SITE_FORM]))
             if MARKDOWN in data and (arguments := task_of("".join(cell["source"]))):
-                data[MARKDOWN] = box_in(language, arguments).splitlines(keepends=True)
+                boxes.append((data, arguments))
+    if boxes:
+        _put_boxes(boxes, language)
 
 
 def form_in(language: str, form: str) -> str:
@@ -31,14 +34,16 @@ def form_in(language: str, form: str) -> str:
     return read_form(form).said(into(language)).html()
 
 
-def box_in(language: str, arguments: list[str]) -> str:
-    """The box that a cell ``task(...)`` shows, in a language."""
+def _put_boxes(boxes: list[tuple[dict[str, Any], list[str]]], language: str) -> None:
+    """The boxes that cells ``task(...)`` show: the data of each, and its arguments."""
     from kuiper.course.task_box import task_box
 
     root = material_root()
     assert root is not None, "lectures come with the courses"
+    syllabus = read_syllabus(root)  # once for a lecture: it takes longer than all of its boxes
     with speaking(language):
-        return task_box(read_syllabus(root), *arguments).markdown()
+        for data, arguments in boxes:
+            data[MARKDOWN] = task_box(syllabus, *arguments).markdown().splitlines(keepends=True)
 
 
 def task_of(source: str) -> list[str]:
