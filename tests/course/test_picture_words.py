@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from collections import Counter
 from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +103,28 @@ def words_of(picture: Any) -> str:
 @pytest.mark.usefixtures("pseudo_language")
 def test_pictures_speak(picture: Any) -> None:
     assert escaped(words_of(picture.said(into("xx"))), NAMES) == []
+
+
+class Tags(HTMLParser):
+    """The tags of a document, and those of the drawings in its images."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: Counter[str] = Counter()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[tag] += 1
+        address = dict(attrs).get("src") or ""
+        if address.startswith("data:image/svg+xml;base64,"):
+            self.found += Tags(base64.b64decode(address.partition(",")[2]).decode()).found
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_markup_in_a_translation_stays_text(picture: Any) -> None:
+    said = picture.said(lambda text: f"""{text}'"></title></text></script><b>""")
+    assert not Tags(said.html()).found["b"]
+    assert not Tags(said.still().svg()).found["b"]
 
 
 @pytest.mark.usefixtures("pseudo_language")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from kuiper.course.errors import CourseError
 from kuiper.course.picture_words import for_reader, words
 from kuiper.course.pictures.picture import Picture, column_of, row_of
+from kuiper.page_language import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,7 +133,7 @@ class Steps:
         script = _SCRIPT
         for english, name in zip(BUTTONS, self.buttons, strict=True):
             if name != english:
-                script = script.replace(f"'{english}'", json.dumps(name, ensure_ascii=False))
+                script = script.replace(f"'{english}'", as_json(name))
         return script
 
     def still(self) -> Picture:
