@@ -42,9 +42,10 @@ def lecture_sections(notebooks: Path) -> dict[str, tuple[str, str]]:
     for path in sorted(notebooks.glob("*.ipynb"), reverse=True):
         section = ""
         lecture = json.loads(path.read_text(encoding="utf-8"))
-        if language() != ENGLISH:
-            passages = read_translation(translation_file(path, language()))
-            lecture = translated_lecture(lecture, passages, language())
+        if (spoken := language()) != ENGLISH:
+            for cell in lecture["cells"]:
+                cell.pop("outputs", None)  # titles are asked for: translating pictures would take most of the time
+            lecture = translated_lecture(lecture, read_translation(translation_file(path, spoken)), spoken)
         for cell in lecture["cells"]:
             text = "".join(cell["source"])
             if cell["cell_type"] == "markdown":
