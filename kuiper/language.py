@@ -46,6 +46,15 @@ def languages() -> list[str]:
     return sorted({ENGLISH, *(path.parents[1].name for path in _folder().glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))})
 
 
+def other_languages() -> list[str]:
+    """Those that English texts are translated into.
+
+    >>> "en" in other_languages()
+    False
+    """
+    return [name for name in languages() if name != ENGLISH]
+
+
 def language() -> str:
     """The one that is spoken now.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.language import ENGLISH, languages, tag
+from kuiper.language import ENGLISH, other_languages, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ PRESS_SWITCH = """(() => {
 
 def language_folders(root: Path) -> dict[str, Path]:
     """The folder of each language that a site has."""
-    others = {name: root / name for name in languages() if name != ENGLISH}
+    others = {name: root / name for name in other_languages()}
     return {ENGLISH: root, **{name: folder for name, folder in others.items() if folder.is_dir()}}
 
 

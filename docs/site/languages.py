@@ -32,7 +32,7 @@ from kuiper.course.translations import (
     translated_page,
     translation_file,
 )
-from kuiper.language import ENGLISH, languages, noop, tag, translate
+from kuiper.language import ENGLISH, noop, other_languages, tag, translate
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -96,7 +96,7 @@ def short_name(locale: str) -> str:
 
 def others() -> list[str]:
     """The languages beside English that have a first page."""
-    return [name for name in languages() if name != ENGLISH and FIRST_PAGE in translated_pages(name)]
+    return [name for name in other_languages() if FIRST_PAGE in translated_pages(name)]
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from kuiper.cli.terminal import open_console, say
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
-from kuiper.language import ENGLISH, _, asked, languages, padded, prefer, translate
+from kuiper.language import _, asked, other_languages, padded, prefer, translate
 from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _translations(syllabus: Syllabus, language: str | None, write: list[Path] | 
             path.write_text(translations.outline(source, language), encoding="utf-8")
             console.print(f"wrote {path}")
         return 0
-    for name in [language] if language else [name for name in languages() if name != ENGLISH]:
+    for name in [language] if language else other_languages():
         count = 0
         for source in translations.sources(syllabus.root):
             for gap in translations.gaps(source, name):
@@ -237,7 +237,7 @@ def _translated_pictures(syllabus: Syllabus, language: str | None, console: Cons
     from kuiper.course.notebooks import notebook_files
     from kuiper.course.picture_texts import write_pictures
 
-    for name in [language] if language else [name for name in languages() if name != ENGLISH]:
+    for name in [language] if language else other_languages():
         for source in notebook_files(syllabus.root):
             console.print(f"{source.name}: {write_pictures(source, name)} pictures in {name}")
     return 0

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kuiper.bounded_file import read_text
 from kuiper.course.errors import CourseError
 from kuiper.course.translated_outputs import put_outputs
-from kuiper.language import ENGLISH, languages, noop, tag, translate
+from kuiper.language import noop, other_languages, tag, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ class Gap:
 def sources(root: Path) -> list[Path]:
     """The lectures, and those pages of a folder that some language has."""
     lectures = sorted((root / "notebooks").glob("*.ipynb"))
-    others = [tag(name) for name in languages() if name != ENGLISH]
+    others = map(tag, other_languages())
     found = {path.with_name(path.name.replace(f".{other}.", ".")) for other in others for path in _pages(root, other)}
     return [*lectures, *sorted(found)]
 
