@@ -118,7 +118,8 @@ def check_contents(wheel: Path) -> None:
         print(largest_parts(wheel))
         sys.exit(f"{wheel}: expected less than {MAX_MEGABYTES} MB, got {megabytes(wheel):.1f}")
     names = zipfile.ZipFile(wheel).namelist()
-    strangers = [name for name in names if name.endswith((".c", ".o", ".po")) or name.split("/")[0] in ("tests", "build")]
+    endings, folders = (".c", ".o", ".po"), ("tests", "build")
+    strangers = [name for name in names if name.endswith(endings) or name.split("/")[0] in folders]
     if strangers:
         sys.exit(f"{wheel}: expected nothing but the package, got {', '.join(strangers)}")
     compiled = [name for name in names if name.startswith("kuiper/") and name.endswith((".so", ".pyd"))]
