@@ -16,7 +16,7 @@
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark, in each language
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
 # make check-serve  open the page of kuiper serve in a browser, with a key, and use it
-# make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
+# make check-lab  open three lectures in JupyterLab, in English and Chinese, as somebody does who has just fetched them (the network once)
 # make soak     an hour (SECONDS=3600) of everything that wears a process out, under a limit on its memory (Linux)
 # make repeat   all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff, mypy, and clang-format for the C headers

@@ -4,7 +4,8 @@
 
 JupyterLab has never run these notebooks, so it does not trust them. Every stored picture must be there nevertheless and
 have a size; inputs that are to be folded must be folded; every relative link must lead to something that JupyterLab
-serves when it is started in the root of the checkout. Pictures of the lectures go to ``build/lab-screenshots``.
+serves when it is started in the root. This is done in the checkout, and in a student's folder in each other language.
+Pictures of the lectures go to ``build/lab-screenshots``.
 Exit code 1: something is wrong; 2: there is no browser, or no JupyterLab.
 """
 
@@ -27,6 +28,9 @@ from urllib.parse import quote, unquote
 
 sys.path.insert(0, str(Path(__file__).parent))
 from check_pages import PATIENCE, TALLEST, Browser, BrowserError, find_program
+
+from kuiper.course.handout import start
+from kuiper.language import other_languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,14 +63,14 @@ LOOK = """(() => {
 
 
 class Lab:
-    """A JupyterLab that serves the checkout, without any memory of notebooks that were run."""
+    """A JupyterLab that serves a folder, without any memory of notebooks that were run."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, root: Path) -> None:
+        self.address, self.root = address, root
 
     def page(self, path: Path) -> str:
         """Its address, in a workspace of its own: otherwise all lectures that were open before open with it."""
-        return f"{self.address}lab/workspaces/{path.stem}/tree/{quote(path.relative_to(ROOT).as_posix())}"
+        return f"{self.address}lab/workspaces/{path.stem}/tree/{quote(path.relative_to(self.root).as_posix())}"
 
     def serves(self, path: str) -> bool:
         """Whether there is a file or a folder of this name below the root."""
@@ -78,8 +82,8 @@ class Lab:
 
 
 @contextmanager
-def lab(program: str) -> Iterator[Lab]:
-    """JupyterLab, started in the root of the checkout, until it is no longer needed."""
+def lab(program: str, root: Path) -> Iterator[Lab]:
+    """JupyterLab, started in a folder, until it is no longer needed."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         home = Path(name)
         for setting, value in SETTINGS.items():
@@ -95,10 +99,10 @@ def lab(program: str) -> Iterator[Lab]:
         options += [f"--FileCheckpoints.checkpoint_dir={home / 'checkpoints'}"]
         with (home / "log").open("w") as log:
             server = subprocess.Popen(
-                [program, *options], cwd=ROOT, env={**os.environ, **folders}, stdout=log, stderr=log
+                [program, *options], cwd=root, env={**os.environ, **folders}, stdout=log, stderr=log
             )
             try:
-                yield Lab(_address(home, server))
+                yield Lab(_address(home, server), root)
             finally:
                 server.terminate()
                 try:
@@ -170,7 +174,7 @@ def look_at(server: Lab, browser: Browser, path: Path, screenshots: Path) -> lis
     while problems_of(seen, wanted) and time.monotonic() < until:
         time.sleep(0.5)
         seen = browser.run(LOOK)
-    browser.screenshot(screenshots / f"{path.stem}.jpeg")
+    browser.screenshot(screenshots / server.root.name / f"{path.stem}.jpeg")
     problems = problems_of(seen, wanted)
     problems += [
         f"leads nowhere in JupyterLab: {link}" for link, target in links(notebook) if not server.serves(target)
@@ -184,18 +188,27 @@ def main(program: str, names: list[str]) -> int:
     if chromium is None or found is None:
         print(f"no {'browser' if chromium is None else program}; see docs/site/check_lab.py", file=sys.stderr)
         return 2
-    screenshots = ROOT / "build" / "lab-screenshots"
-    screenshots.mkdir(parents=True, exist_ok=True)
-    lectures = [path for path in sorted(ROOT.glob("notebooks/*.ipynb")) if path.name.startswith(tuple(names))]
+    screenshots, count = ROOT / "build" / "lab-screenshots", 0
     problems: list[str] = []
-    try:
-        with lab(found) as server, Browser(chromium) as browser:
-            for path in lectures:
-                problems += look_at(server, browser, path, screenshots)
-    except BrowserError as error:
-        problems.append(str(error))
-    print("\n".join(problems) or f"{len(lectures)} lectures in JupyterLab: all is well")
-    return 1 if problems or not lectures else 0
+    with tempfile.TemporaryDirectory() as folder:
+        for root in (ROOT, *(handed_out(language, Path(folder, language)) for language in other_languages())):
+            (screenshots / root.name).mkdir(parents=True, exist_ok=True)
+            lectures = [path for path in sorted(root.glob("notebooks/*.ipynb")) if path.name.startswith(tuple(names))]
+            count += len(lectures)
+            try:
+                with lab(found, root) as server, Browser(chromium) as browser:
+                    for path in lectures:
+                        problems += look_at(server, browser, path, screenshots)
+            except BrowserError as error:
+                problems.append(str(error))
+    print("\n".join(problems) or f"{count} lectures in JupyterLab: all is well")
+    return 1 if problems or not count else 0
+
+
+def handed_out(language: str, folder: Path) -> Path:
+    """A student's folder in a language."""
+    start(folder, solutions=False, language=language)
+    return folder
 
 
 if __name__ == "__main__":
