@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kuiper.course.pictures.picture import Picture
 
 BAR = 30
+NAMES = ("resnet20", "cifar_resnet20", SHAKESPEARE, "expressions")
 ON_YOURS = {" on your engine": noop("{model} on your engine"), " on your product": noop("{model} on your product")}
 PACES = {"token": noop("tokens/s"), "request": noop("requests/s")}
 TITLES = {
@@ -71,6 +72,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if (arguments.model, arguments.engine) == (SHAKESPEARE, "mine"):
         raise CourseError("--engine mine", "a network of pictures, which your engine has the layers for", SHAKESPEARE)
     root = root_here()
+    known = (*NAMES, *read_syllabus(root).races())
+    if arguments.model not in known and not Path(arguments.model).exists():
+        raise CourseError("MODEL", f"one of {', '.join(known)}, or the path of a .param file", repr(arguments.model))
     if arguments.product == "mine":
         _check_takes_product(arguments.model, arguments.engine, root)
     result = run_apart(arguments.model, arguments.engine, arguments.product, arguments.seconds)

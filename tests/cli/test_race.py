@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.cli import apart
+from kuiper.cli import apart, main
 from kuiper.cli.race import SMALL, show, small_case
 from kuiper.cli.terminal import PlainConsole
 from kuiper.course.errors import CourseError
@@ -135,3 +135,10 @@ def test_a_note_is_whole_after_a_longer_one_in_chinese(tmp_path: Path) -> None:
     assert apart.place_in(tmp_path / "place") == ("给你的层计时" * 40)[:66]
     note("计时")
     assert apart.place_in(tmp_path / "place") == "计时"
+
+
+def test_a_race_without_a_model_names_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "foo"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("kuiper race: MODEL: expected one of resnet20, ")
+    assert said.endswith("or the path of a .param file, got 'foo'\n")
