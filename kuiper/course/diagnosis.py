@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file
+from kuiper.course.causes import typical_cause
 from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
@@ -148,7 +149,7 @@ def repairs(
     """The changes of one place of the student's file with which the test passes, and what has passed before, too.
 
     Of the tests ``behind`` this one they pass what the student does; those that pass most of them are left. Where their
-    words say only in which line the mistake is, they count as less alike.
+    words say only in which line the mistake is, they count as less alike; where a typical cause is known, not at all.
     """
     made = error.made if isinstance(error, Mismatch) else None
     if made is None or not exercise.solution_file.is_file():
@@ -161,6 +162,8 @@ def repairs(
     left = _confirmed(classroom, exercise, pairs, failed, error, passed).suspects
     left = _not_worse(classroom, exercise, left, behind)
     plain = [suspect for suspect in left if not suspect.when.startswith(ELSE)]
+    if not plain and typical_cause(error):
+        return Found([], Likeness.NONE)
     if _is_endless(error):
         plain = [replace(each, when=phrase("a loop never ends: {slip}", slip=each.when)) for each in plain]
     return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)

@@ -41,6 +41,7 @@ def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> Non
     [
         ("x.shape", "an attribute is asked of a number"),
         ("None + x", "something is None: a function without `return`, or an argument that may be left out"),
+        ("x[0] * 2 + 0", "an index is used on a int, which has no elements"),  # and not: something else belongs here
         ("(x, 2)[0:1]", ""),
     ],
 )
