@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -28,20 +28,23 @@ class Answers(BaseHTTPRequestHandler):
     bodies: ClassVar[list[Any]] = []
     at_once: ClassVar[list[int]] = [0, 0]  # now, at most
     seconds = 0.0
+    lock = Lock()
 
     def do_GET(self) -> None:
         self.say(self.status, [json.dumps({"data": [{"id": "one"}, {"id": "two"}]})])
 
     def do_POST(self) -> None:
         self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.at_once[0] += 1
-        self.at_once[1] = max(self.at_once)
+        with self.lock:
+            self.at_once[0] += 1
+            self.at_once[1] = max(self.at_once)
         time.sleep(self.seconds)
+        with self.lock:  # before the answer: behind it a reader may ask again while this thread waits for the core
+            self.at_once[0] -= 1
         piece = {"choices": [{"text": "x"}]}
         usage = {"choices": [], "usage": {"completion_tokens": 4}}
         lines = [f"data: {json.dumps(event)}" for event in (piece, piece, piece, usage)]
         self.say(self.status, [": a comment", *lines, "data: [DONE]"] if self.lines is None else self.lines)
-        self.at_once[0] -= 1
 
     def say(self, status: int, lines: list[str]) -> None:
         self.send_response(status)
