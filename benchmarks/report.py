@@ -20,8 +20,8 @@ from benchmarks.serve_results import ServeResults, serve_tables
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, limits, title
 from benchmarks.text_results import TextResults, legend, text_exclusions, text_limits, text_tables
-from kuiper.course.translations import translation_file
-from kuiper.language import ENGLISH, languages, speaking
+from kuiper.course.translations import editions
+from kuiper.language import ENGLISH, speaking
 
 if TYPE_CHECKING:
     import argparse
@@ -115,18 +115,12 @@ def execute(arguments: argparse.Namespace) -> int:
     if picture is not None:
         picture.save(CHART)
     print(f"wrote {PAGE.relative_to(ROOT)} and {CHART.relative_to(ROOT)}")
-    for name, readme in readmes().items():
+    for name, readme in editions(README).items():
         with speaking(name):
             figures = with_figures(readme.read_text(encoding="utf-8"), found, text, demo)
         readme.write_text(figures, encoding="utf-8")
         print(f"wrote the figures in {readme.relative_to(ROOT)}")
     return 0
-
-
-def readmes() -> dict[str, Path]:
-    """The README in each language that has one."""
-    files = {name: README if name == ENGLISH else translation_file(README, name) for name in languages()}
-    return {name: path for name, path in files.items() if path.is_file()}
 
 
 def refuse_old(results: Mapping[str, Results | TextResults | ServeResults]) -> None:

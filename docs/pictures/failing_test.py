@@ -22,8 +22,8 @@ from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.handout import start
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import pytest_environment
-from kuiper.course.translations import translation_file
-from kuiper.language import ENGLISH, languages, tag, translate
+from kuiper.course.translations import editions
+from kuiper.language import ENGLISH, tag, translate
 
 ROOT = Path(__file__).parents[2]
 EXERCISE, BUG = "1.3", "clockwise"
@@ -100,11 +100,8 @@ def main() -> None:
 def files() -> dict[str, Path]:
     """The picture in each language that has a README."""
     here = Path(__file__)
-    found = {ENGLISH: here.with_suffix(".svg")}
-    for language in languages():
-        if translation_file(ROOT / "README.md", language).is_file():
-            found[language] = here.with_suffix(f".{tag(language)}.svg")
-    return found
+    endings = {name: ".svg" if name == ENGLISH else f".{tag(name)}.svg" for name in editions(ROOT / "README.md")}
+    return {name: here.with_suffix(ending) for name, ending in endings.items()}
 
 
 if __name__ == "__main__":

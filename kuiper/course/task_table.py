@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
-from kuiper.course.translations import read_translation, translated_lecture, translation_file
-from kuiper.language import ENGLISH, _, language, languages, noop, speaking, translate
+from kuiper.course.translations import editions, read_translation, translated_lecture, translation_file
+from kuiper.language import ENGLISH, _, language, noop, speaking, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,11 +83,7 @@ def readmes_with_tables(course: Course) -> Iterator[tuple[Path, str]]:
     CourseError
         If one does not hold each marker's line exactly twice.
     """
-    for name in languages():
-        source = course.folder / "README.md"
-        path = source if name == ENGLISH else translation_file(source, name)
-        if not path.is_file():
-            continue
+    for name, path in editions(course.folder / "README.md").items():
         with speaking(name):
             text = _with_block(path, path.read_text(encoding="utf-8"), MARKER, task_table(course))
             if course.afterwards is not None:

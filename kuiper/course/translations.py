@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kuiper.bounded_file import read_text
 from kuiper.course.errors import CourseError
 from kuiper.course.translated_outputs import put_outputs
-from kuiper.language import noop, other_languages, tag, translate
+from kuiper.language import ENGLISH, noop, other_languages, tag, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,6 +98,12 @@ def translation_file(source: Path, language: str) -> Path:
     if source.suffix == ".ipynb":
         return source.parent / language / f"{source.stem}.md"
     return source.with_name(f"{source.stem}.{tag(language)}.md")
+
+
+def editions(page: Path) -> dict[str, Path]:
+    """A page in each language that has it."""
+    files = {ENGLISH: page, **{name: translation_file(page, name) for name in other_languages()}}
+    return {name: path for name, path in files.items() if path.is_file()}
 
 
 def read_translation(path: Path) -> dict[str, Passage]:

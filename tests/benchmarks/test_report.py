@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import report
 from benchmarks.errors import BenchmarkError
-from benchmarks.places import CHART, PAGE
+from benchmarks.places import CHART, PAGE, README
 from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest, widest_text
 from benchmarks.report import (
     page,
@@ -17,10 +17,10 @@ from benchmarks.report import (
     read_demo,
     read_serve_results,
     read_text_results,
-    readmes,
     section,
     with_figures,
 )
+from kuiper.course.translations import editions
 from kuiper.language import speaking
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_page_is_what_the_results_generate() -> None:
     assert PAGE.read_text(encoding="utf-8") == written, "run: python -m benchmarks report"
 
 
-@pytest.mark.parametrize(("language", "readme"), readmes().items())
+@pytest.mark.parametrize(("language", "readme"), editions(README).items())
 def test_readme_has_the_figures_of_the_records(language: str, readme: Path) -> None:
     text = readme.read_text(encoding="utf-8")
     with speaking(language):
