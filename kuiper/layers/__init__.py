@@ -8,8 +8,9 @@ import pkgutil
 
 from kuiper import layer_packages
 from kuiper.layers import fused, operators
-from kuiper.layers.layer import Layer, ParamLayer
+from kuiper.layers.layer import Layer
 from kuiper.layers.registry import create, is_supported, layer_types, near_matches, override, register
+from kuiper.layers.weight_layer import ParamLayer
 
 for _package in (operators, fused):
     for _module in pkgutil.iter_modules(_package.__path__):

@@ -12,9 +12,10 @@ import numpy as np
 from kuiper.layers.convolution import ConvolutionParameters, check_bias, per_axis, read_channels
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.im2col import im2col
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.pad import pad
 from kuiper.layers.registry import register
+from kuiper.layers.weight_layer import ParamLayer
 from kuiper.machine import this_machine
 from kuiper.threads import threads_for
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from kuiper.layers.convolution import check_bias, read_channels
 from kuiper.layers.convolution3d import VolumeParameters
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.conv2d import Kernels, conv2d, convolution_flops
 from kuiper.layers.operators.pad import pad
 from kuiper.layers.registry import register
 from kuiper.layers.volumes import triple
+from kuiper.layers.weight_layer import ParamLayer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

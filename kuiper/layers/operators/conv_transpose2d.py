@@ -12,9 +12,10 @@ from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.convolution import ConvolutionParameters, Pair, check_bias, per_axis, read_channels
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.col2im import col2im
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.reads import Reads, transposed_reads
 from kuiper.layers.registry import register
+from kuiper.layers.weight_layer import ParamLayer
 from kuiper.tensor_limit import check_size
 from kuiper.threads import threads_for
 

@@ -10,10 +10,11 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.convolution import check_bias, read_channels
 from kuiper.layers.convolution3d import VolumeParameters
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.conv_transpose2d import Stamps, conv_transpose2d, output_size, transposed_flops
 from kuiper.layers.registry import register
 from kuiper.layers.volumes import Triple, triple
+from kuiper.layers.weight_layer import ParamLayer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

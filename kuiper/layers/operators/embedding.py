@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, TensorIndexError
-from kuiper.layers.layer import Array, Layer, WeightLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.layers.weight_layer import WeightLayer
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -11,9 +11,10 @@ import numpy as np
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.convolution import check_bias
 from kuiper.layers.gemm import PackedRight, matmul, pack_right
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer
 from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import register
+from kuiper.layers.weight_layer import ParamLayer
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
