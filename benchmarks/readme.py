@@ -15,7 +15,7 @@ from benchmarks.peers import OURS
 from benchmarks.places import CHART, README, ROOT
 from benchmarks.tables import cpu_of
 from benchmarks.text_files import GREEDY
-from benchmarks.text_results import Rates, scales, text_limits, weights_of
+from benchmarks.text_tables import Rates, scales, text_limits, weights_of
 from kuiper.language import _, noop, translate
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from benchmarks.serve import PAUSE, SIZES, calls_of
 from benchmarks.serve_results import ServeResults, serve_tables
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, limits, title
-from benchmarks.text_results import TextResults, legend, text_exclusions, text_limits, text_tables
+from benchmarks.text_results import TextResults
+from benchmarks.text_tables import legend, text_exclusions, text_limits, text_tables
 from kuiper.course.translations import editions
 from kuiper.language import ENGLISH, speaking
 

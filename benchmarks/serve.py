@@ -24,7 +24,8 @@ from benchmarks.session import Worker
 from benchmarks.tables import count
 from benchmarks.text import versions_of
 from benchmarks.text_files import BITS, SMOLLM2_135M, TextFiles, prepare
-from benchmarks.text_results import TextExclusion, text_exclusions, text_limits, weights_of
+from benchmarks.text_results import TextExclusion
+from benchmarks.text_tables import text_exclusions, text_limits, weights_of
 from kuiper.machine import this_machine
 from kuiper.serving.load import CallSizes
 

@@ -12,7 +12,8 @@ from benchmarks.serve_peers import PEERS
 from benchmarks.tables import count
 from benchmarks.text_files import GREEDY
 from benchmarks.text_peers import OURS
-from benchmarks.text_results import TextExclusion, weights_of
+from benchmarks.text_results import TextExclusion
+from benchmarks.text_tables import weights_of
 from kuiper.graph.report import Column, Report
 
 if TYPE_CHECKING:

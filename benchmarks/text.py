@@ -27,17 +27,8 @@ from benchmarks.tables import count
 from benchmarks.text_files import BITS, PROMPT, SMOLLM2_135M, TextFiles, prepare
 from benchmarks.text_peers import OUR_OWN, OURS, PEERS
 from benchmarks.text_quality import qualities
-from benchmarks.text_results import (
-    TextExclusion,
-    TextLimits,
-    TextMeasurement,
-    TextResults,
-    legend,
-    text_exclusions,
-    text_limits,
-    text_tables,
-    weights_of,
-)
+from benchmarks.text_results import TextExclusion, TextLimits, TextMeasurement, TextResults
+from benchmarks.text_tables import legend, text_exclusions, text_limits, text_tables, weights_of
 from kuiper.graph import pnnx
 from kuiper.machine import this_machine
 

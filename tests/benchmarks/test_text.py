@@ -26,10 +26,7 @@ from benchmarks.text import (
 from benchmarks.text_files import GREEDY, TextFiles, prepare
 from benchmarks.text_peers import PEERS
 from benchmarks.text_quality import FORMS, divergence, followers, in_floats, log_probabilities, qualities
-from benchmarks.text_results import (
-    TextLimits,
-    TextResults,
-)
+from benchmarks.text_results import TextLimits, TextResults
 from kuiper.models import bundled
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text import language_model

@@ -12,17 +12,8 @@ from benchmarks.readme import speed_chart, text_lines
 from benchmarks.report import page
 from benchmarks.text_files import GREEDY
 from benchmarks.text_quality import TextQuality
-from benchmarks.text_results import (
-    TextExclusion,
-    TextLimits,
-    TextMeasurement,
-    TextResults,
-    scales,
-    table,
-    text_exclusions,
-    text_limits,
-    text_tables,
-)
+from benchmarks.text_results import TextExclusion, TextLimits, TextMeasurement, TextResults
+from benchmarks.text_tables import scales, table, text_exclusions, text_limits, text_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
