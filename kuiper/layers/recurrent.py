@@ -154,18 +154,21 @@ class Stack:
             read = features if k < self.directions else self.directions * outputs
             cell.check(self.gates, read, outputs, self.sizes[-1], self.where)
 
-    def run(self, x: Array, states: States = ()) -> tuple[Array, ...]:
+    def run(self, x: Array, states: States = (), lengths: Array | None = None) -> tuple[Array, ...]:
         """All outputs of the top layer, and the last states of all layers.
 
         ``x`` is (l, n, features), (n, l, features) if the batch is first, or (l, features), and the outputs likewise;
-        states are (layers * directions, n, size), without n if ``x`` is without, zero if none are given.
+        states are (layers * directions, n, size), without n if ``x`` is without, zero if none are given. Sequences of
+        ``lengths`` (n,), integers, end early: their outputs are zeros from there on, and the second direction begins at
+        their own end.
 
         Raises
         ------
         ShapeError
-            If ``x`` has no steps or other features, or the states have other shapes.
+            If ``x`` has no steps or other features, the states or the lengths have other shapes, or a length is not one
+            of 0 to l.
         DataTypeError
-            If something is not float32.
+            If something is not float32, or the lengths are not integers.
         """
         features = self.weights[0].features
         if x.ndim not in (2, 3) or x.shape[-1] != features or 0 in x.shape:
@@ -173,7 +176,9 @@ class Stack:
             raise ShapeError(self.where, f"input {letters} or (l, f) with f = {features}, nothing empty", x.shape)
         batched, swapped = x.ndim == 3, x.ndim == 3 and self.batch_first
         sequence = x.swapaxes(0, 1) if swapped else x if batched else x[:, None]
-        y, last = self._layers(sequence, self._first_states(states, x, sequence.shape[1]))
+        if lengths is not None:
+            self._check_lengths(lengths, *sequence.shape[:2])
+        y, last = self._layers(sequence, self._first_states(states, x, sequence.shape[1]), lengths)
         if not batched:
             return y[:, 0], *(state[:, 0] for state in last)
         return y.swapaxes(0, 1) if swapped else y, *last
@@ -191,14 +196,37 @@ class Stack:
             raise ShapeError(self.where, f"states {expected}", [state.shape for state in given])
         return states
 
-    def _layers(self, x: Array, states: States) -> tuple[Array, States]:
+    def _check_lengths(self, lengths: Array, steps: int, n: int) -> None:
+        if lengths.dtype.kind not in "iu":
+            raise DataTypeError(self.where, "lengths that are integers", str(lengths.dtype))
+        if lengths.shape != (n,) or lengths.min() < 0 or lengths.max() > steps:
+            raise ShapeError(self.where, f"lengths ({n},) of 0 to {steps} steps", lengths.tolist())
+
+    def _layers(self, x: Array, states: States, lengths: Array | None) -> tuple[Array, States]:
         last: list[States] = []
         for first in range(0, len(self.weights), self.directions):
             parts = []
             for k in range(first, first + self.directions):
                 step = 1 if k == first else -1  # the second direction reads backwards
-                outputs, final = self.cell(x[::step], tuple(state[k] for state in states), self.weights[k])
-                parts.append(outputs[::step])
+                own = tuple(state[k] for state in states)
+                if lengths is None:
+                    outputs, final = self.cell(x[::step], own, self.weights[k])
+                    outputs = outputs[::step]
+                else:
+                    outputs, final = self._early(x, own, self.weights[k], step, lengths)
+                parts.append(outputs)
                 last.append(final)
             x = np.concatenate(parts, axis=-1)
         return x, tuple(np.stack(column) for column in zip(*last, strict=True))
+
+    def _early(self, x: Array, states: States, weights: CellWeights, step: int, lengths: Array) -> tuple[Array, States]:
+        """One direction of one layer over sequences that end early: those of one length run together."""
+        outputs = np.zeros((*x.shape[:2], self.sizes[0]), np.float32)
+        last = tuple(np.array(state) for state in states)
+        for length in np.unique(lengths[lengths > 0]):
+            rows = lengths == length
+            made, final = self.cell(x[:length, rows][::step], tuple(state[rows] for state in states), weights)
+            outputs[:length, rows] = made[::step]
+            for state, end in zip(last, final, strict=True):
+                state[rows] = end
+        return outputs, last

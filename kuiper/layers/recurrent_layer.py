@@ -21,6 +21,8 @@ class Recurrent(Layer):
     """The base of the three: a subclass says how many gates its cell has, which states, and how it runs a sequence.
 
     Inputs are the sequence and the first states, if the model gives them; outputs some of ``output``, ``h_n``, ``c_n``.
+    With ``lengths=True``, which ONNX's reader writes, the last input says how many steps each sequence has: torch packs
+    such sequences (``pack_padded_sequence``).
     """
 
     data_inputs = None
@@ -34,6 +36,7 @@ class Recurrent(Layer):
             raise ParameterError(op.where, "hidden_size and num_layers of at least 1", (self.hidden, self.layers))
         self.directions = 2 if op.bool_param("bidirectional", False) else 1
         self.batch_first = op.bool_param("batch_first", False)
+        self.has_lengths = op.bool_param("lengths", False)
         self.width = self.read_width()
         self.stack = Stack(
             self.read_cell(),
@@ -56,11 +59,16 @@ class Recurrent(Layer):
 
     def forward(self, *inputs: Any) -> Array | tuple[Array, ...]:
         x, *states = (item for value in inputs for item in (value if isinstance(value, (tuple, list)) else (value,)))
+        lengths = None
+        if self.has_lengths:
+            self.expect(bool(states) and x.ndim == 3, "a batch of sequences, and their lengths", x.shape)
+            lengths = states.pop()
         self.expect(len(states) in (0, len(self.states)), f"{len(self.states)} first states or none", len(states))
         given = tuple(states)
-        if given and len(inputs) == 1 + len(given) and x.ndim == 3:
-            given = for_sequences(x.shape[0 if self.batch_first else 1], given, self.op.inputs[1:])
-        made = dict(zip(("output", *self.states), self.stack.run(x, given), strict=True))
+        if given and len(inputs) == 1 + len(given) + self.has_lengths and x.ndim == 3:
+            operands = self.op.inputs[1 : 1 + len(given)]
+            given = for_sequences(x.shape[0 if self.batch_first else 1], given, operands)
+        made = dict(zip(("output", *self.states), self.stack.run(x, given, lengths), strict=True))
         outputs = tuple(made[name] for name in self.returned)
         return outputs[0] if len(outputs) == 1 else outputs
 

@@ -71,17 +71,48 @@ def test_a_gru_that_resets_first_beside_the_evaluator() -> None:
     check(model([net], given, ["y", "h"], weights_of("GRU", 1)), given, exact=False)
 
 
-def test_sequences_that_end_early_keep_their_state() -> None:
-    net = node("LSTM", ["x", "w", "r", "b", "n"], ["y", "h", "c"], hidden_size=HIDDEN, direction="bidirectional")
-    given = {"x": numbers(4, 2, FEATURES), "n": np.array([4, 2], np.int32)}
-    weights = weights_of("LSTM", 2)
-    y, h, c = backend.run_model(model([net], given, ["y", "h", "c"], weights), list(given.values()))
-    alone = node("LSTM", ["x", "w", "r", "b"], ["y", "h", "c"], hidden_size=HIDDEN, direction="bidirectional")
-    short = given["x"][:2, 1:]
-    expected = backend.run_model(model([alone], {"x": short}, ["y", "h", "c"], weights), [short])
-    assert not y[2:, :, 1].any()
-    for ours, theirs in zip((y[:2, :, 1:], h[:, 1:], c[:, 1:]), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+@pytest.mark.parametrize("kind", [*GATES, "GRU reset first"])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize(("lengths", "layout"), [([4, 2, 0, 3], 0), ([1, 4, 4, 2], 1), ([2, 2, 1, 1], 0)])
+def test_sequences_that_end_early_are_what_they_are_alone(
+    kind: str, direction: str, lengths: list[int], layout: int
+) -> None:
+    type_, directions = kind.split()[0], 2 if direction == "bidirectional" else 1
+    weights, outputs = weights_of(type_, directions), ["y", "h", "c"][: 3 if type_ == "LSTM" else 2]
+    settings: dict[str, Any] = {"hidden_size": HIDDEN, "direction": direction}
+    settings["linear_before_reset"] = int(kind == "GRU")
+    settings = settings if type_ == "GRU" else {key: settings[key] for key in ("hidden_size", "direction")}
+    x, h0 = numbers(4, 4, FEATURES), numbers(directions, 4, HIDDEN)
+    turned = (x, h0) if layout == 0 else (x.swapaxes(0, 1), h0.swapaxes(0, 1))
+    given = {"x": turned[0], "n": np.array(lengths, np.int32), "h0": turned[1]}
+    net = node(type_, ["x", "w", "r", "b", "n", "h0"], outputs, layout=layout, **settings)
+    proto = model([net], given, outputs, weights)
+    if direction != "reverse":  # whose beginning nobody knows: a layer of ONNX's own
+        assert set(operator_types(proto)) & {f"nn.{type_}", "kuiper.GRU"}
+    alone = node(type_, ["x", "w", "r", "b", "", "h0"], outputs, **settings)
+    for optimize in (True, False):
+        y, *last = backend.prepare(proto, optimize=optimize).run(list(given.values()))
+        y, last = (y, last) if layout == 0 else (y.transpose(1, 2, 0, 3), [state.swapaxes(0, 1) for state in last])
+        for row, length in enumerate(lengths):
+            assert not y[length:, :, row].any()
+            if not length:
+                np.testing.assert_array_equal(last[0][:, row], h0[:, row])
+                continue
+            own = {"x": x[:length, row : row + 1], "h0": np.ascontiguousarray(h0[:, row : row + 1])}
+            expected = backend.run_model(model([alone], own, outputs, weights), list(own.values()))
+            for ours, theirs in zip((y[:length], *last), expected, strict=True):
+                part = ours[:, :, row : row + 1] if ours.ndim == 4 else ours[:, row : row + 1]
+                np.testing.assert_allclose(part, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[5, 2], [-1, 2]])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_lengths_out_of_range_are_one_error(lengths: list[int], optimize: bool) -> None:
+    net = node("GRU", ["x", "w", "r", "b", "n"], ["y"], hidden_size=HIDDEN)
+    given = {"x": numbers(4, 2, FEATURES), "n": np.array(lengths, np.int32)}
+    proto = model([net], given, ["y"], weights_of("GRU", 1))
+    with pytest.raises(KuiperError, match=r"lengths \(2,\) of 0 to 4 steps"):
+        backend.prepare(proto, optimize=optimize).run(list(given.values()))
 
 
 def test_weights_that_do_not_fit_are_one_error() -> None:

@@ -16,16 +16,26 @@ A GRU that resets the state before the product (``linear_before_reset=0`` of ONN
 and z of all cells come first, then the cells, whose panels meet r h.
 
 Sequences do not depend on each other, nor do the two directions: a task has some sequences of one direction, from the first
-step to the last.
+step to the last. Sequences may end early, each after its own length; the second direction begins at that end:
+
+    x of a sequence of 3 in 5 steps      a b c . .       steps of the first direction   0 1 2
+    its outputs                          A B C 0 0       of the second                  2 1 0
+
+A length of less than 0 or more than all steps sets ``error_flag`` and counts as 0 (index_check.pxd).
 
 Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
 """
 
+from libc.string cimport memset
+
 from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.index_check cimport checked_index
+from kuiper.engine.recurrent_cells cimport gru_cells, lstm_cells, rnn_cells
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.simd.vector cimport LANES, at_least, fma, load, splat, store, vec
+from kuiper.engine.typed_view cimport whole_at
 from kuiper.simd.functions cimport sigmoid, tanh
+from kuiper.simd.vector cimport LANES, fma, load, store, vec
 
 cdef enum:
     TASKS = 8  # of one direction, if there are this many sequences
@@ -45,6 +55,9 @@ cdef struct Geometry:
     Py_ssize_t cell_vectors, cell_panels  # of those that meet r h, behind the others
     Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
     Py_ssize_t out, out_step, out_row  # direction after direction
+    Py_ssize_t lengths, length_bytes  # of the sequences, bytes from the beginning of the arena; -1: all have all steps
+    int length_type
+    Py_ssize_t error_flag  # offset in the arena, in floats
 
 cdef struct Work:
     Geometry geometry
@@ -53,8 +66,10 @@ cdef struct Work:
     const float* bias
     Py_ssize_t blocks  # of sequences
 
-# What a task needs for one tile, in its scratch.
+# What a task needs for the sequences of one tile that have this step: lists in its scratch, and where they are.
 cdef struct Rows:
+    Py_ssize_t row[MAX_ROWS]
+    Py_ssize_t t[MAX_ROWS]
     const float** past
     const float** given
     float** gates
@@ -101,26 +116,43 @@ cdef void run_sequences(const void* numbers, Py_ssize_t task, const Memory* memo
     cdef const Geometry* g = &w.geometry
     cdef Py_ssize_t direction = task // w.blocks, block = task % w.blocks
     cdef Py_ssize_t first = block * g.sequences // w.blocks, end = (block + 1) * g.sequences // w.blocks
-    cdef Py_ssize_t step, t, before, row
-    cdef float* out = memory.arena + g.out + direction * g.cells
+    cdef Py_ssize_t step, row, length
     if g.kind == LSTM:
         begin_cells(w, direction, first, end, memory.arena)
-    before = -1
     for step in range(g.steps):
-        t = step if direction == 0 else g.steps - 1 - step
-        if before < 0:
-            run_step(
-                w, direction, t, first, end, memory.arena + w.h.offset + direction * w.h.direction, w.h.row, memory
-            )
-        else:
-            run_step(w, direction, t, first, end, out + before * g.out_step, g.out_row, memory)
-        before = t
+        run_step(w, direction, step, first, end, memory)
     if w.last_h.offset >= 0:
         for row in range(first, end):
+            length = length_of(g, row, memory)
             copy_exactly(
-                out + before * g.out_step + row * g.out_row,
+                past_of(w, direction, length, place_in(direction, length, length), row, memory.arena),
                 memory.arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, g.cells,
             )
+
+
+cdef inline Py_ssize_t length_of(const Geometry* g, Py_ssize_t row, const Memory* memory) noexcept nogil:
+    """How many steps a sequence has."""
+    if g.lengths < 0:
+        return g.steps
+    return checked_index(
+        whole_at(<const char*> memory.arena + g.lengths + row * g.length_bytes, g.length_type),
+        0, g.steps + 1, g.error_flag, memory,
+    )
+
+
+cdef inline Py_ssize_t place_in(Py_ssize_t direction, Py_ssize_t step, Py_ssize_t length) noexcept nogil:
+    """Where in a sequence a step of this direction is."""
+    return step if direction == 0 else length - 1 - step
+
+
+cdef inline const float* past_of(
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, Py_ssize_t t, Py_ssize_t row, float* arena
+) noexcept nogil:
+    """h of a sequence before a step, which is at ``t``."""
+    cdef const Geometry* g = &w.geometry
+    if step == 0:
+        return arena + w.h.offset + direction * w.h.direction + row * w.h.row
+    return arena + g.out + direction * g.cells + (t - 1 if direction == 0 else t + 1) * g.out_step + row * g.out_row
 
 
 cdef void begin_cells(
@@ -136,14 +168,12 @@ cdef void begin_cells(
 
 
 cdef void run_step(
-    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t first, Py_ssize_t end, const float* past,
-    Py_ssize_t past_row, const Memory* memory,
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, Py_ssize_t first, Py_ssize_t end, const Memory* memory
 ) noexcept nogil:
-    """Step ``t`` of some sequences, whose outputs before it lie in the rows of ``past``."""
+    """One step of some sequences, tile by tile."""
     cdef const Geometry* g = &w.geometry
-    cdef int vectors = <int> g.vectors, most = rows_of(g), rows
-    cdef Py_ssize_t panel, width = vectors * LANES, row, index, tiles = (end - first + most - 1) // most, stop, i
-    cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * g.panels * width
+    cdef int vectors = <int> g.vectors, most = rows_of(g), rows, i
+    cdef Py_ssize_t panel, width = vectors * LANES, index, tiles = (end - first + most - 1) // most, row, stop
     cdef Rows at
     cdef TileWork work
     at.past = <const float**> (memory.scratch + (MAX_ROWS + 1) * MAX_VECTORS * LANES)
@@ -153,7 +183,7 @@ cdef void run_step(
         for index in range(tiles):
             row = first + index * (end - first) // tiles
             stop = first + (index + 1) * (end - first) // tiles
-            run_reset_first(w, direction, t, row, <int> (stop - row), past, past_row, &at, memory)
+            run_reset_first(w, direction, step, row, stop, &at, memory)
         return
     work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
     for panel in range(g.panels):
@@ -163,26 +193,56 @@ cdef void run_step(
         row = first
         for index in range(tiles):
             stop = first + (index + 1) * (end - first) // tiles
-            rows = <int> (stop - row)
+            rows = find_rows(w, direction, step, row, stop, &at, memory)
             for i in range(rows):
-                at.past[i] = past + (row + i) * past_row
-                at.given[i] = given + (row + i) * g.gates_row + panel * width
+                at.given[i] = given_to(g, at.t[i], at.row[i], (direction * g.panels + panel) * width, memory)
                 at.gates[i] = memory.scratch + i * width
-            tile(rows, vectors, &work, at.past, at.given if g.kind != GRU else NULL, at.gates)
+            if rows:
+                tile(rows, vectors, &work, at.past, at.given if g.kind != GRU else NULL, at.gates)
             for i in range(rows):
-                renew(w, direction, t, row + i, panel, at.gates[i], at.given[i], at.past[i], memory)
+                renew(w, direction, at.t[i], at.row[i], panel, at.gates[i], at.given[i], at.past[i], memory)
             row = stop
 
 
-cdef void run_reset_first(
-    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t first, int rows, const float* past,
-    Py_ssize_t past_row, const Rows* at, const Memory* memory,
+cdef inline int find_rows(
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, Py_ssize_t first, Py_ssize_t end, Rows* at,
+    const Memory* memory,
 ) noexcept nogil:
-    """Step ``t`` of the sequences of one tile: r and z of all cells, then the cells."""
+    """Those of some sequences that have this step. The others put out zeros, as far from the beginning as this step is."""
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t padded = g.panels * LANES, width = 2 * LANES, panel, i
+    cdef Py_ssize_t row, length
+    cdef int found = 0
+    for row in range(first, end):
+        length = length_of(g, row, memory)
+        if step >= length:
+            memset(
+                memory.arena + g.out + direction * g.cells + step * g.out_step + row * g.out_row, 0,
+                g.cells * sizeof(float),
+            )
+            continue
+        at.row[found] = row
+        at.t[found] = place_in(direction, step, length)
+        at.past[found] = past_of(w, direction, step, at.t[found], row, memory.arena)
+        found += 1
+    return found
+
+
+cdef inline const float* given_to(
+    const Geometry* g, Py_ssize_t t, Py_ssize_t row, Py_ssize_t place, const Memory* memory
+) noexcept nogil:
+    """What the inputs of a sequence give at ``t`` to the gates that begin at a place."""
+    return memory.arena + g.gates + t * g.gates_step + row * g.gates_row + place
+
+
+cdef void run_reset_first(
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, Py_ssize_t first, Py_ssize_t end, Rows* at,
+    const Memory* memory,
+) noexcept nogil:
+    """One step of the sequences of one tile: r and z of all cells, then the cells."""
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t padded = g.panels * LANES, width = 2 * LANES, panel
     cdef Py_ssize_t cell_width = g.cell_vectors * LANES, taken = g.panels * width + g.cell_panels * cell_width
-    cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * taken
+    cdef Py_ssize_t given = direction * taken
     cdef const float* weights = w.weights + direction * taken * g.cells
     cdef const float* bias = w.bias + direction * taken
     cdef float* z = <float*> (at.gates + MAX_ROWS)
@@ -190,16 +250,18 @@ cdef void run_reset_first(
     cdef float* spare = memory.scratch + MAX_ROWS * MAX_VECTORS * LANES
     cdef float* target
     cdef const float* h
+    cdef int rows = find_rows(w, direction, step, first, end, at, memory), i
     cdef TileWork work
+    if rows == 0:
+        return
     work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
     work.ahead, work.ahead_bytes = weights, 0
     for i in range(rows):
-        at.past[i] = past + (first + i) * past_row
         at.gates[i] = memory.scratch + i * max(width, cell_width)
     for panel in range(g.panels):
         work.weights, work.bias = weights + panel * g.cells * width, bias + panel * width
         for i in range(rows):
-            at.given[i] = given + (first + i) * g.gates_row + panel * width
+            at.given[i] = given_to(g, at.t[i], at.row[i], given + panel * width, memory)
         tile(rows, 2, &work, at.past, at.given, at.gates)
         for i in range(rows):
             h = at.past[i] + panel * LANES
@@ -213,11 +275,11 @@ cdef void run_reset_first(
     for panel in range(g.cell_panels):
         work.weights, work.bias = weights + panel * g.cells * cell_width, bias + panel * cell_width
         for i in range(rows):
-            at.given[i] = given + (first + i) * g.gates_row + panel * cell_width
+            at.given[i] = given_to(g, at.t[i], at.row[i], given + panel * cell_width, memory)
         tile(rows, <int> g.cell_vectors, &work, at.past, at.given, at.gates)
         for i in range(rows):
-            h = past + (first + i) * past_row
-            target = memory.arena + g.out + t * g.out_step + (first + i) * g.out_row + direction * g.cells
+            h = past_of(w, direction, step, at.t[i], at.row[i], memory.arena)
+            target = memory.arena + g.out + at.t[i] * g.out_step + at.row[i] * g.out_row + direction * g.cells
             renew_reset_first(g, panel, at.gates[i], z + i * padded, h, target, spare)
 
 
@@ -261,30 +323,3 @@ cdef inline void renew(
         rnn_cells(gates, g.vectors, g.kind == RELU, h)
     if count < width:
         copy_exactly(h, target, count)
-
-
-cdef inline void lstm_cells(const float* gates, float* c, float* h) noexcept nogil:
-    """c = f c + i g and h = o tanh(c), for gates i, f, g, o."""
-    cdef vec taken = sigmoid(load(gates)) * tanh(load(gates + 2 * LANES))
-    cdef vec kept = fma(sigmoid(load(gates + LANES)), load(c), taken)
-    store(c, kept)
-    store(h, sigmoid(load(gates + 3 * LANES)) * tanh(kept))
-
-
-cdef inline void gru_cells(const float* gates, const float* given, const float* past, float* h) noexcept nogil:
-    """h = (1 - z) g + z h with g = tanh(g of x + r (g of h)), for gates r, z, g of h, and what x gave to them."""
-    cdef vec r = sigmoid(load(gates) + load(given))
-    cdef vec z = sigmoid(load(gates + LANES) + load(given + LANES))
-    cdef vec new = tanh(fma(r, load(gates + 2 * LANES), load(given + 2 * LANES)))
-    store(h, fma(z, load(past) - new, new))
-
-
-cdef inline void rnn_cells(const float* gates, Py_ssize_t vectors, bint is_relu, float* h) noexcept nogil:
-    """h = relu(gates) or tanh(gates); a NaN stays one."""
-    cdef Py_ssize_t i
-    cdef vec zero = splat(0)
-    for i in range(vectors):
-        if is_relu:
-            store(h + i * LANES, at_least(load(gates + i * LANES), zero))
-        else:
-            store(h + i * LANES, tanh(load(gates + i * LANES)))

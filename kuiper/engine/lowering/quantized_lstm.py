@@ -17,14 +17,13 @@ from kuiper.engine.declined import decline_if
 from kuiper.engine.integer_packing import without_zero_point
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_lstm import QuantizedLstm
-from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.byte_sums import Dequantisation
 from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_matmul import emit_rows
 from kuiper.engine.lowering.integer_steps import IntegerLayer, ZeroPoint
 from kuiper.engine.lowering.quantize import dynamic_bytes
-from kuiper.engine.lowering.recurrent import place_of
+from kuiper.engine.lowering.recurrent import place_of, where_lengths
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
-    from kuiper.engine.values import Buffer
     from kuiper.layers.layer import Array
 
 _GATES = 4
@@ -148,16 +146,6 @@ def _lengths(builder: Builder, value: AnyValue | None, sizes: tuple[int, int]) -
     return lengths
 
 
-def _where_lengths(lengths: Value | None, flag: Buffer | None) -> dict[str, int]:
-    """Where the kernel finds the lengths, and its flag."""
-    if lengths is None or flag is None:
-        return {"lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1}
-    return {
-        "lengths": lengths.byte_offset, "length_bytes": lengths.view.strides[0],
-        "length_type": TYPES[lengths.view.dtype.name], "error_flag": flag.offset,
-    }  # fmt: skip
-
-
 def _of_direction(array: Array, k: int) -> Array:
     """Scales or zero points of a direction: one, or one for each column."""
     return np.asarray(array[k]).reshape(-1)
@@ -227,7 +215,7 @@ def _emit_steps(
             "has_peepholes": "P" in layer.weights,
             "gates": gates.offset, "gates_step": gates.strides[0], "gates_row": gates.strides[1],
             "out": out.offset, "out_step": out.strides[0], "out_row": out.strides[2], "out_direction": out.strides[1],
-            "keeps": "Y" not in layer.returned, **_where_lengths(lengths, flag),
+            "keeps": "Y" not in layer.returned, **where_lengths(lengths, flag),
         }  # fmt: skip
         states = [place_of(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
         of_columns = packed.sums, packed.zeros, packed.scale, packed.bias, packed.peepholes

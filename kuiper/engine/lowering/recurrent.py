@@ -18,11 +18,13 @@ import numpy as np
 from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
+from kuiper.engine.kernels.typed import TYPES
+from kuiper.engine.lowering.pick import is_index
 from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
+from kuiper.engine.values import AnyValue, Buffer, PythonValue, Value, whole_vectors
 from kuiper.layers.operators.gru import GRU, ResetFirstGRU
 from kuiper.layers.operators.lstm import LSTM
 from kuiper.layers.operators.rnn import RNN
@@ -119,12 +121,13 @@ def lower_recurrent(layer: Layer, inputs: list[AnyValue], builder: Builder) -> S
     decline_if(not fits or len(builder.op.outputs) != len(layer.returned))
     decline_if(any(weights.projection is not None for weights in stack.weights))
     n = 1 if x.view.ndim == 2 else x.shape[0 if layer.batch_first else 1]
-    first = _first_states(layer, inputs, builder, n)
+    lengths = _lengths(inputs, builder, n) if layer.has_lengths else None
+    first = _first_states(layer, inputs[: len(inputs) - layer.has_lengths], builder, n)
     kind = _kind(layer)
     cells = Cells(kind, 2 if kind == "reset first" else layer.gates, layer.hidden)
     last = _last_states(layer, builder, n)
     for k in range(layer.layers):
-        x = _emit_layer(builder, layer, cells, k, x, first, last)
+        x = _emit_layer(builder, layer, cells, k, x, first, last, lengths)
     made = {"output": x, **{name: _without_batch(state, x) for name, state in last.items()}}
     return [made[name] for name in layer.returned]
 
@@ -140,6 +143,13 @@ def _kind(layer: Layer) -> str:
     return "relu" if isinstance(cell, partial) and cell.keywords["is_relu"] else "tanh"
 
 
+def _lengths(inputs: list[AnyValue], builder: Builder, n: int) -> Value:
+    """How many steps each sequence has."""
+    lengths = builder.tensor(inputs[-1])
+    decline_if(lengths.shape != (n,) or not is_index(lengths) or len(inputs[0].shape) != 3)
+    return lengths
+
+
 def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int) -> list[Value]:
     """The states (layers * directions, n, hidden) before the first step."""
     shape = (layer.layers * layer.directions, n, layer.hidden)
@@ -149,7 +159,7 @@ def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int
     decline_if(len(inputs) != 1 + len(layer.states))
     found = []
     batched = len(inputs[0].shape) == 3
-    for value, operand in zip(inputs[1:], layer.op.inputs[1:], strict=True):
+    for value, operand in zip(inputs[1:], layer.op.inputs[1 : len(inputs)], strict=True):
         if isinstance(value, PythonValue) and value.constant and isinstance(value.example, np.ndarray) and batched:
             (array,) = for_sequences(n, (value.example,), (operand,))
             decline_if(array.dtype != np.float32)
@@ -178,6 +188,7 @@ def _emit_layer(
     x: Value,
     first: list[Value],
     last: dict[str, Value],
+    lengths: Value | None,
 ) -> Value:
     """One layer of the network, in all directions: its outputs, whose axes are those of ``x``."""
     directions = slice(k * layer.directions, (k + 1) * layer.directions)
@@ -190,6 +201,7 @@ def _emit_layer(
     past = [Value(state.buffer, state.view[directions]) for state in first]
     after = {name: Value(state.buffer, state.view[directions]) for name, state in last.items()}
     by_step = [_as_sequence(value, layer.batch_first) for value in (gates, out)]
+    flag = builder.shared_error_flag() if lengths is not None else None
 
     def make() -> Step:
         numbers = {
@@ -200,6 +212,7 @@ def _emit_layer(
             "cell_panels": cells.behind.panels if cells.behind else 0,
             "gates": gates.offset, "gates_step": by_step[0].strides[0], "gates_row": by_step[0].strides[1],
             "out": out.offset, "out_step": by_step[1].strides[0], "out_row": by_step[1].strides[1],
+            **where_lengths(lengths, flag),
         }  # fmt: skip
         h, c = place_of(past[0]), place_of(past[-1])
         return Recurrent(numbers, (h, c, place_of(after.get("h_n")), place_of(after.get("c_n"))), packed, bias)
@@ -208,7 +221,7 @@ def _emit_layer(
     builder.emit(
         f"{type(layer).__name__} {steps}x{n}x{layer.hidden}",
         make,
-        reads=[gates, *past],
+        reads=[gates, *past, *([] if lengths is None or flag is None else [lengths, Value(flag, flag.placeholder)])],
         writes=[out, *after.values()],
         flops=2 * steps * n * layer.directions * layer.gates * layer.hidden**2,
         more_bytes=packed.nbytes,
@@ -234,3 +247,13 @@ def place_of(state: Value | None) -> dict[str, int]:
     if state is None:
         return {"offset": -1, "direction": 0, "row": 0}
     return {"offset": state.offset, "direction": state.strides[0], "row": state.strides[1]}
+
+
+def where_lengths(lengths: Value | None, flag: Buffer | None) -> dict[str, int]:
+    """Where the kernel finds the lengths, and its flag."""
+    if lengths is None or flag is None:
+        return {"lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1}
+    return {
+        "lengths": lengths.byte_offset, "length_bytes": lengths.view.strides[0],
+        "length_type": TYPES[lengths.view.dtype.name], "error_flag": flag.offset,
+    }  # fmt: skip

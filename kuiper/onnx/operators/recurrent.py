@@ -60,7 +60,7 @@ def _is_usual(node: Node, given: dict[str, Value]) -> bool:
     return (
         constant
         and given["X"].is_float32
-        and _has_full_lengths(given)
+        and (node.get("direction") != "reverse" or _has_full_lengths(given))
         and "P" not in given
         and list(activations) in usual
         and not node.get("clip")
@@ -106,10 +106,13 @@ def _torch_layer(node: Node, build: GraphBuilder, given: dict[str, Value], wante
     }
     if node.type == "RNN":
         params["nonlinearity"] = "relu" if "Relu" in (node.get("activations") or ()) else "tanh"
-    states = _first_states(node, build, given, batch_first)
+    operands = [x, *_first_states(node, build, given, batch_first)]
+    if not _has_full_lengths(given):
+        operands.append(given["sequence_lens"])
+        params["lengths"] = True
     resets_first = node.type == "GRU" and not node.get("linear_before_reset")
     kind = "kuiper.GRU" if resets_first else f"nn.{node.type}"
-    values = build.ops(kind, x, *states, outputs=len(wanted), params=params, attrs=attrs)
+    values = build.ops(kind, *operands, outputs=len(wanted), params=params, attrs=attrs)
     made = dict(zip(wanted, values, strict=True))
     for name, value in made.items():
         value.type = x.type
