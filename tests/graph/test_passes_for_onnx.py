@@ -37,6 +37,21 @@ def test_fold_affine_into_weights_of_a_convolution(text: str, shape: str) -> Non
     assert types(model)[-1] == "nn.Conv2d"
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("text", ["add(@0,@1)", "mul(@0,@1)"])
+@pytest.mark.parametrize(("kind", "kernel", "rank"), [("1d", "3", 3), ("2d", "2,3", 4)])
+def test_fold_affine_into_weights_of_a_transposed_convolution(
+    groups: int, text: str, kind: str, kernel: str, rank: int
+) -> None:
+    sizes = f"in_channels=4 out_channels=8 kernel_size=({kernel}) groups={groups} bias=False"
+    up = f"nn.ConvTranspose{kind} up 1 1 x 1 {sizes} @weight=(4,{8 // groups},{kernel})f32"
+    x = np.random.default_rng(0).standard_normal((2, 4, 3, 5)[:rank]).astype(np.float32)
+    channels, up = f"(1,8{',1' * (rank - 2)})", f"{up} #1=(2,8,{'5' if rank == 3 else '4,7'})f32"
+    lines = ("pnnx.Input in 0 1 x", constant("c", channels), up, expression(text, "1 c y", shape=""), OUTPUT)
+    model = rewritten(fold_affine_into_weights, *lines, inputs=(x,))
+    assert [op.name for op in model.order if op.name.startswith("up")] == ["up+affine"]
+
+
 @pytest.mark.parametrize("text", ["add(@0,0.5)", "mul(2,@0)", "sub(1.5,@0)", "div(@0,3)"])
 def test_fold_affine_into_weights_takes_numbers(text: str) -> None:
     model = rewritten(fold_affine_into_weights, INPUT, conv("x 1", bias=False), expression(text, "1 y"), OUTPUT)

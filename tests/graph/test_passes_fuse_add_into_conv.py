@@ -19,6 +19,12 @@ def test_fuse_add_into_conv_makes_the_other_operand_the_residual(text: str, oper
     assert fused.input_names == ["input", "residual"]
 
 
+def test_fuse_add_into_conv_leaves_a_transposed_convolution_alone() -> None:
+    up = "nn.ConvTranspose2d up 1 1 x 1 in_channels=4 out_channels=4 kernel_size=(1,1) bias=False @weight=(4,4,1,1)f32"
+    lines = (INPUT, up, expression("add(@0,@1)", "1 x y"), OUTPUT)
+    assert types(build(file_graph(*lines), fuse_add_into_conv)) == ["nn.ConvTranspose2d", "pnnx.Expression"]
+
+
 @pytest.mark.parametrize(("before", "after"), [("(?,4,6,5)f32", "(2,4,6,5)f32"), ("(2,4,6,5)f32", "(?,4,6,5)f32")])
 def test_fuse_add_into_conv_takes_sizes_that_the_file_leaves_open(before: str, after: str) -> None:
     line = conv("x 1", shape="") + f" #1={before}"

@@ -44,15 +44,12 @@ def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine:
         return Affine(scale, numbers.get("bias", 0.0) - scale * numbers["running_mean"])
 
 
-def folded(
-    op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: np.ndarray, word: str = "bn"
-) -> RuntimeOperator:
+def folded(op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, word: str = "bn") -> RuntimeOperator:
     """``op`` with new weights that do what the old ones and the batch norm did; the old ones stay as they are.
 
         scale * (weight * x + bias) + shift  =  (scale * weight) * x + (scale * bias + shift)
 
-    ``factors`` is the scale in a shape that broadcasts to that of the weight. Computed in float64 and rounded once.
-    ``word`` is what the name of the new operator says of it.
+    Computed in float64 and rounded once. ``word`` is what the name of the new operator says of it.
     Declines if a new number is not finite (a variance of 0 without eps): no weights do what the batch norm then does.
     """
     scale, shift = affine
@@ -62,7 +59,7 @@ def folded(
     with np.errstate(all="ignore"):
         new = {"bias": (scale * bias + shift).astype(np.float32)}
         if not (scale == 1).all():  # else operators that share the weight go on sharing it
-            new["weight"] = np.multiply(weight, factors, out=np.empty_like(weight), casting="same_kind")
+            new["weight"] = np.multiply(weight, _factors(op, scale), out=np.empty_like(weight), casting="same_kind")
     decline_if(not all(np.isfinite(array).all() for array in new.values()))
     return replace(
         op,
@@ -73,3 +70,14 @@ def folded(
         layer=None,
         grown_from=op.where,
     )
+
+
+def _factors(op: RuntimeOperator, scale: np.ndarray) -> np.ndarray:
+    """The scale of each output channel in a shape that broadcasts to that of the weight."""
+    shape = op.attrs["weight"].shape
+    ones = (1,) * (len(shape) - 2)
+    if "Transpose" not in op.type:
+        return scale.reshape(-1, 1, *ones)
+    groups = op.int_param("groups", 1)
+    # input channel i belongs to group i // (in_c / groups), and so do the output channels that it reaches
+    return np.repeat(scale.reshape(groups, -1), shape[0] // groups, axis=0).reshape(*shape[:2], *ones)

@@ -3,8 +3,9 @@
     before   x -> nn.Linear 'fc' -> add(@0,@1) -> y         @1 a pnnx.Attribute (out_features,)
     after    x -> nn.Linear 'fc+affine' -> y                bias = old bias + @1
 
-Exporters to ONNX write biases this way. A factor, a quotient or a difference is folded as an addend is; the constant
-has one number for all channels, or one for each. The arithmetic is that of fold_batch_norm_into_conv.
+Exporters to ONNX write biases this way, Paddle's those of convolutions, transposed ones too. A factor, a quotient or a
+difference is folded as an addend is; the constant has one number for all channels, or one for each. The arithmetic is
+that of fold_batch_norm_into_conv.
 
 Left alone: an output that someone else reads, too; a constant of another shape, which might change that of the output.
 """
@@ -26,7 +27,13 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_AXES_BEHIND_CHANNELS = {"nn.Linear": 0, "nn.Conv1d": 1, "nn.Conv2d": 2}
+_AXES_BEHIND_CHANNELS = {
+    "nn.Linear": 0,
+    "nn.Conv1d": 1,
+    "nn.Conv2d": 2,
+    "nn.ConvTranspose1d": 1,
+    "nn.ConvTranspose2d": 2,
+}
 _EXPRESSION = re.compile(r"(add|sub|mul|div|onnx_div)\((@[01]|[-+.0-9e]+),(@[01]|[-+.0-9e]+)\)")
 
 
@@ -41,8 +48,7 @@ def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged:
     decline_if(op.attrs["weight"].type is not DataType.F32)
     decline_if(not all(map(registry.is_built_in, (op.type, reader.type))))
     affine = _affine(op, reader)
-    factors = affine.scale.reshape(-1, *[1] * (len(op.attrs["weight"].shape) - 1))
-    return folded(op, reader, affine, factors, "affine"), reader
+    return folded(op, reader, affine, "affine"), reader
 
 
 def _affine(op: RuntimeOperator, reader: RuntimeOperator) -> Affine:
@@ -70,6 +76,8 @@ def _is_output_of(op: RuntimeOperator, reader: RuntimeOperator, word: str) -> bo
 def _constant(reader: RuntimeOperator, word: str, op: RuntimeOperator) -> np.ndarray:
     """The number of each channel of ``op`` that a word of the expression stands for."""
     channels = op.attrs["weight"].shape[0]
+    if "Transpose" in op.type:
+        channels = op.attrs["weight"].shape[1] * op.int_param("groups", 1)
     if not word.startswith("@"):
         return np.full(channels, float(word))
     numbers = found(constant_of(reader.inputs[int(word[1:])]))

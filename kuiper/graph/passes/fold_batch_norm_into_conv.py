@@ -21,8 +21,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kuiper.graph.declined import decline_if
 from kuiper.graph.passes.batch_norms import batch_norm_behind, folded, scale_and_shift
 from kuiper.graph.passes.rewiring import merge_readers
@@ -51,7 +49,7 @@ def _merge(conv: RuntimeOperator, registry: RegistryProtocol) -> Merged:
     decline_if(not _has_batch(conv))
     affine = scale_and_shift(norm, conv.int_param("out_channels"))
     decline_if(not _weight_fits(conv))
-    return folded(conv, norm, affine, _factors(conv, affine.scale)), norm
+    return folded(conv, norm, affine), norm
 
 
 def _has_batch(conv: RuntimeOperator) -> bool:
@@ -69,17 +67,6 @@ def _weight_fits(conv: RuntimeOperator) -> bool:
         return bool(shape[0] == channels)
     groups = conv.int_param("groups", 1)
     return bool(groups > 0 and shape[0] % groups == 0 and shape[1] * groups == channels)
-
-
-def _factors(conv: RuntimeOperator, scale: np.ndarray) -> np.ndarray:
-    """The scale of each output channel in a shape that broadcasts to that of the weight."""
-    shape = conv.attrs["weight"].shape
-    ones = (1,) * (len(shape) - 2)
-    if "Transpose" not in conv.type:
-        return scale.reshape(-1, 1, *ones)
-    groups = conv.int_param("groups", 1)
-    # input channel i belongs to group i // (in_c / groups), and so do the output channels that it reaches
-    return np.repeat(scale.reshape(groups, -1), shape[0] // groups, axis=0).reshape(*shape[:2], *ones)
 
 
 def _rank(conv: RuntimeOperator) -> int:

@@ -34,4 +34,4 @@ def _merge(linear: RuntimeOperator, registry: RegistryProtocol) -> Merged:
     decline_if(len(linear.outputs[0].shape or ()) != 2)
     affine = scale_and_shift(norm, linear.int_param("out_features"))
     decline_if(linear.attrs["weight"].shape[:1] != affine.scale.shape)
-    return folded(linear, norm, affine, affine.scale[:, None]), norm
+    return folded(linear, norm, affine), norm

@@ -10,14 +10,15 @@ only the residual is read. An activation behind the addition can follow (fuse_ac
 
 Left alone: a convolution whose output someone else reads, too, or that is added to itself; a residual that is larger
 than the output of the convolution, or not of float32. Where both operands are convolutions, the one with more weights
-takes in the addition: it computes longer, and the other one's output can arrive meanwhile.
+takes in the addition: it computes longer, and the other one's output can arrive meanwhile. A transposed convolution,
+which writes every second row and column at a time, would read a residual as often, in pieces.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.fusion import CONVOLUTIONS, merge_addition
+from kuiper.graph.passes.fusion import TAKE_IN_ADDITIONS, merge_addition
 from kuiper.graph.passes.rewiring import merge_readers
 
 if TYPE_CHECKING:
@@ -27,4 +28,4 @@ if TYPE_CHECKING:
 
 def fuse_add_into_conv(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with additions of two operands taken into the convolutions in front of them."""
-    return merge_readers(operators, lambda op: merge_addition(op, CONVOLUTIONS, registry))
+    return merge_readers(operators, lambda op: merge_addition(op, TAKE_IN_ADDITIONS, registry))

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
+TAKE_IN_ADDITIONS = {"nn.Conv1d": "kuiper.FusedConv1d", "nn.Conv2d": "kuiper.FusedConv2d"}
 CONVOLUTIONS = {
-    "nn.Conv1d": "kuiper.FusedConv1d",
-    "nn.Conv2d": "kuiper.FusedConv2d",
+    **TAKE_IN_ADDITIONS,
     "nn.ConvTranspose1d": "kuiper.FusedConvTranspose1d",
     "nn.ConvTranspose2d": "kuiper.FusedConvTranspose2d",
 }

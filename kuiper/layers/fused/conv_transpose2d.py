@@ -1,4 +1,4 @@
-"""kuiper.FusedConvTranspose2d: a transposed convolution, the addition and the activation behind it, as one operator."""
+"""kuiper.FusedConvTranspose2d: a transposed convolution and the activation behind it, as one operator."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kuiper.layers.registry import register
 
 @register("kuiper.FusedConvTranspose2d")
 class FusedConvTranspose2d(WithActivation, ConvTranspose2d):
-    """``activation(nn.ConvTranspose2d(x) + residual)``; the residual is the second input, if there is one.
+    """``activation(nn.ConvTranspose2d(x))``.
 
-    Source: made by the passes fuse_add_into_conv and fuse_activation_into_conv.
+    Source: made by the pass fuse_activation_into_conv.
     """
 
 
@@ -20,5 +20,5 @@ class FusedConvTranspose2d(WithActivation, ConvTranspose2d):
 class FusedConvTranspose1d(WithActivation, ConvTranspose1d):
     """The same of a sequence (n, c, l).
 
-    Source: made by the same passes from nn.ConvTranspose1d.
+    Source: made by the same pass from nn.ConvTranspose1d.
     """
