@@ -39,6 +39,18 @@ def test_stft_of_a_signal_of_open_length() -> None:
     check(proto, short, long, exact=False)
 
 
+def test_stft_takes_a_signal_without_a_last_axis() -> None:
+    weights = {"step": np.int64(4), "window": np.hanning(16).astype(np.float32)}
+    x, stft = numbers(2, 40, 1), node("STFT", ["x", "step", "window"], ["y"])
+    with_axis, without = (
+        model([stft], {"x": signal}, ["y"], weights, opset=17, shapes={"x": None}) for signal in (x, x[..., 0])
+    )
+    expected = backend.run_model(with_axis, [x])[0]
+    np.testing.assert_array_equal(backend.run_model(without, [x[..., 0]])[0], expected)
+    frames = np.lib.stride_tricks.sliding_window_view(x[..., 0], 16, axis=1)[:, ::4] * weights["window"]
+    np.testing.assert_allclose(expected[..., 0], np.fft.fft(frames).real[..., :9], atol=1e-5)
+
+
 def test_functions_of_the_standard_get_their_defaults() -> None:
     x = {"x": numbers(2, 3, 2, 2)}
     check(model([node("MeanVarianceNormalization", ["x"], ["y"])], x, ["y"], opset=13), x, exact=False)

@@ -60,7 +60,8 @@ class Dft(Layer):
 class Stft(Layer):
     """The spectra (n, frames, bins, 2) of pieces of a signal (n, length, 1), or of a complex one (n, length, 2).
 
-    The parameter ``inputs`` says which are given of signal, frame_step, window and frame_length.
+    The parameter ``inputs`` says which are given of signal, frame_step, window and frame_length. A signal (n, length),
+    which ONNX does not know and onnxruntime takes, counts as (n, length, 1).
 
     Source: ONNX, STFT.
     """
@@ -75,6 +76,7 @@ class Stft(Layer):
     def forward(self, *inputs: Array) -> Array:
         given = dict(zip(self.given, inputs, strict=True))
         x, step, window = given["signal"], int(given["frame_step"]), given.get("window")
+        x = x[..., None] if x.ndim == 2 else x
         self.expect(x.ndim == 3 and x.shape[-1] in (1, 2), "a signal (n, length, 1) or (n, length, 2)", x.shape)
         frame = int(given.get("frame_length", x.shape[1] if window is None else window.size))
         fits = step >= 1 and 1 <= frame <= x.shape[1]
@@ -84,7 +86,10 @@ class Stft(Layer):
         )
         frames = np.lib.stride_tricks.sliding_window_view(as_complex(x), frame, axis=1)[:, ::step]
         check_size(frames.shape, 16, self.op.where)
-        spectra = np.fft.fft(frames if window is None else frames * window)
+        windowed = frames if window is None else frames * window.astype(np.float64)
+        if self.onesided and x.shape[-1] == 1:
+            return as_pairs(np.fft.rfft(windowed), x.dtype)
+        spectra = np.fft.fft(windowed)
         return as_pairs(spectra[..., : frame // 2 + 1] if self.onesided else spectra, x.dtype)
 
 
