@@ -79,7 +79,7 @@ def explore(
     >>> [stage["name"] for stage in page.data["stages"]]
     ['file', 'fuse_add_into_conv', 'fuse_activation_into_conv', 'plan']
     """
-    seen = Seen(graph, graph.execution.checked(inputs or sample_inputs(graph)))
+    seen = Seen(graph, graph.execution.checked(inputs or sample_inputs(graph, None)))
     data = _data(seen, answers) | {"input": picture}
     data["model"]["kuiper"] = version
     if mine is not None:

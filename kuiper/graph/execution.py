@@ -149,7 +149,7 @@ class Execution:
         if self.executor is None:
             hint = "kuiper.load(..., optimize=True) has one"
             raise GraphStateError(self._graph.name, "an engine", "none", hint=hint)
-        arrays = self.checked(inputs or sample_inputs(self._graph))
+        arrays = self.checked(inputs or sample_inputs(self._graph, None))
         self.run(tuple(arrays), None)  # should a layer refuse the inputs, it says why
         report = self.executor.report(arrays, runs=runs, state=self.fresh_state(arrays))
         return replace(report, footer="\n".join([report.footer, *self.fallbacks.texts]))

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import WiredGraph
 
 
-def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), seed: int = 0) -> tuple[np.ndarray, ...]:
+def sample_inputs(
+    graph: WiredGraph, shapes: Sequence[tuple[int, ...]] | None = (), seed: int = 0
+) -> tuple[np.ndarray, ...]:
     """One array for each input: seeded normal numbers, or zeros where the file wants integers.
 
     ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open, unless that is
-    the first of several axes only: one of a batch is enough to look at.
+    the first of several axes only: one of a batch is enough to look at. None: the caller takes arrays, not shapes, which
+    is what an error then advises.
 
     Raises
     ------
@@ -35,9 +38,9 @@ def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), see
     arrays = []
     for i, op in enumerate(graph.input_operators):
         operand = op.outputs[0]
-        shape = shapes[i] if i < len(shapes) else _batch_of_one(operand.shape)
+        shape = shapes[i] if shapes and i < len(shapes) else _batch_of_one(operand.shape)
         if shape is None or not all(isinstance(size, int) for size in shape):
-            hint = f"give one for each input: {_options(graph)}"
+            hint = "pass an array for each input" if shapes is None else f"give one for each input: {_options(graph)}"
             raise ShapeError(op.where, "a shape with all sizes", format_shape(operand.shape), hint)
         sizes = tuple(size for size in shape if isinstance(size, int))
         dtype = input_dtype(operand)
