@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from kuiper.bounded_file import read_json
 from kuiper.course.errors import CourseError
+from kuiper.course.handout_record import DRAWN
 from kuiper.course.stored_pictures import IMAGES, QUALITY, ZOOM, indexed_png
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ def picture_digest(data: str) -> str:
     return hashlib.sha256(data.encode()).hexdigest()[:12]
 
 
+def drawn_digest(entry: dict[str, Any], font: Path) -> str:
+    """What tells whether a picture is drawn of the same: the English one, what is cleared, the texts, the letters."""
+    parts = {name: entry.get(name) for name in ("of", "cleared", "below", "texts")}
+    return picture_digest(json.dumps([parts, _font_digest(font)], sort_keys=True))
+
+
 def images(lecture: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
     """The stored pictures: a key for each, its output, and its kind."""
     for cell in lecture["cells"]:
@@ -80,6 +88,7 @@ def put_pictures(lecture: dict[str, Any], source: Path, language: str) -> None:
             if entry["texts"] or entry["cleared"]:
                 pixels = redrawn(base64.b64decode(data), kind, entry, path.parent / FONT)
                 output["data"][kind] = base64.b64encode(pixels).decode()
+                output["metadata"][kind][DRAWN] = drawn_digest(entry, path.parent / FONT)
             output["metadata"][kind]["alt"] = entry["alt"]
 
 
@@ -160,6 +169,11 @@ def _covered(points: np.ndarray, text: Text, font: Path) -> tuple[tuple[slice, s
     inside = covered[max(-y, 0) : max(height - y, 0), max(-x, 0) : max(width - x, 0)]
     place = slice(max(y, 0), max(y, 0) + inside.shape[0]), slice(max(x, 0), max(x, 0) + inside.shape[1])
     return place, inside
+
+
+@lru_cache(maxsize=2)
+def _font_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @lru_cache(maxsize=8)

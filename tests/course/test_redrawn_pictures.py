@@ -15,6 +15,8 @@ from PIL import Image
 
 from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
+from kuiper.course.handout import start, update
+from kuiper.course.handout_record import digest
 from kuiper.course.material import gather, pack
 from kuiper.course.notebooks import notebook_files
 from kuiper.course.picture_texts import drawn_over, write_pictures
@@ -23,7 +25,15 @@ from kuiper.course.pictures import grid, steps
 from kuiper.course.pictures.chart import chart, subplots
 from kuiper.course.pictures.machine import memory_levels
 from kuiper.course.pictures.photo import photo
-from kuiper.course.redrawn_pictures import FONT, images, picture_digest, pictures_file, put_pictures, redrawn
+from kuiper.course.redrawn_pictures import (
+    FONT,
+    drawn_digest,
+    images,
+    picture_digest,
+    pictures_file,
+    put_pictures,
+    redrawn,
+)
 from kuiper.course.stored_forms import read_form
 from kuiper.course.stored_pictures import points, store_picture
 
@@ -140,6 +150,54 @@ def test_stored_pictures_in_chinese_are_those_of_today(path: Path) -> None:
             shown = english.said(translate).html()
             wanted[key] = picture_digest("".join(output["data"][kind])), picture_digest(shown)
     assert {key: (entry["of"], entry["shows"]) for key, entry in known.items()} == wanted
+
+
+def lecture_in_chinese() -> bytes:
+    path = ROOT / "notebooks/01_tensors.ipynb"
+    lecture = json.loads(path.read_text(encoding="utf-8"))
+    put_pictures(lecture, path, "zh")
+    return json.dumps(lecture).encode()
+
+
+def test_digest_of_a_lecture_says_what_its_pictures_are_drawn_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not with which bytes: another Pillow, or another zlib, writes others."""
+    before = lecture_in_chinese()
+    with monkeypatch.context() as patch:
+        patch.setattr("kuiper.course.redrawn_pictures._LEVEL", 1)
+        other_bytes = lecture_in_chinese()
+    assert other_bytes != before
+    assert digest(other_bytes) == digest(before)
+    assert digest(before.replace(b"ensor", b"ensors", 1)) != digest(before)
+    entry: dict[str, object] = {
+        "of": "1",
+        "cleared": [[0, 0, 8, 8, 3]],
+        "texts": [[1.0, 8.0, "start", 12.0, "#000000", False, False, "x"]],
+    }
+    of = drawn_digest(entry, FONT_FILE)
+    others: list[dict[str, object]] = [{"of": "2"}, {"cleared": []}, {"texts": []}, {"below": "eA=="}]
+    assert len({of, *(drawn_digest({**entry, **other}, FONT_FILE) for other in others)}) == 5
+    assert drawn_digest({**entry, "alt": "y", "shows": "z"}, FONT_FILE) == of
+    assert drawn_digest(entry, FONT_FILE.with_name("OFL.txt")) != of
+
+
+@pytest.mark.parametrize("text", ['{"drawn"', '["drawn"]', '{"cells": ["drawn"]}', '{"cells": 3, "drawn": 4}'])
+def test_digest_takes_a_file_that_is_no_lecture_as_it_is(text: str) -> None:
+    assert digest(text.encode()) != digest(f"{text} ".encode())
+
+
+def test_update_leaves_a_chinese_lecture_that_was_run_with_another_pillow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "notebooks/01_tensors.ipynb"
+    monkeypatch.setattr("kuiper.course.handout.contents", lambda *_: {name: lecture_in_chinese()})
+    for folder in (tmp_path / "run", tmp_path / "fresh"):
+        start(folder, language="zh")
+    run = json.loads((tmp_path / "run" / name).read_bytes())
+    run["cells"][1]["outputs"] = []
+    (tmp_path / "run" / name).write_text(json.dumps(run))
+    monkeypatch.setattr("kuiper.course.redrawn_pictures._LEVEL", 1)
+    assert list(update(tmp_path / "run")) == list(update(tmp_path / "fresh")) == []
+    assert json.loads((tmp_path / "run" / name).read_bytes()) == run
 
 
 def test_a_student_gets_pictures_in_chinese_and_nothing_that_makes_them(tmp_path: Path) -> None:
