@@ -74,7 +74,9 @@ def formula(op: RuntimeOperator) -> str:
     said = translate(text, "operators")
     if text.startswith("The same"):
         base = next((first_paragraph(other) for other in _classes_above(cls)), "")
-        said = f"{translate(base, 'operators')} {said}".strip()
+        above = translate(base, "operators")
+        gap = " " if above[-1:].isascii() else ""  # a Chinese full stop has its space in it
+        said = f"{above}{gap}{said}".strip()
     return said
 
 

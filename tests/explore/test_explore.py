@@ -12,10 +12,14 @@ import pytest
 
 import kuiper
 from kuiper.explore.explore import explore
+from kuiper.explore.operators import formula
 from kuiper.explore.page import Page
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.runtime_operator import RuntimeOperator
 from kuiper.graph.summary import Summary
+from kuiper.language import speaking
 from kuiper.layers import registry
+from kuiper.layers.fused.conv2d import FusedConv1d
 from kuiper.models import bundled
 from tests.explore.nets import net
 from tests.pseudo_language import escaped
@@ -235,6 +239,15 @@ def test_a_page_says_what_python_sends_in_the_language_in_which_it_is_made(
     assert "⟦Overview⟧" in page.html
     assert [stage["name"] for stage in data["stages"]] == [stage["name"] for stage in english["stages"]]
     assert data["operators"].keys() == english["operators"].keys()
+
+
+@pytest.mark.parametrize(("name", "text"), [("en", "one. The same of"), ("zh", "第二个输入。序列 (n, c, l)")])
+def test_formula_goes_on_from_what_stands_above_it(name: str, text: str) -> None:
+    """A space parts two English sentences; a Chinese full stop has it within."""
+    op = RuntimeOperator("kuiper.FusedConv1d", "conv")
+    op.layer = object.__new__(FusedConv1d)
+    with speaking(name):
+        assert text in formula(op)
 
 
 def test_an_english_page_has_no_messages(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:

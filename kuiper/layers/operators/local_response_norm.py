@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register("nn.LocalResponseNorm", "F.local_response_norm")
 class LocalResponseNorm(Layer):
-    """``x / (k + alpha * mean of x**2 over size channels)**beta``.
+    """``x / (k + alpha * m)**beta``, where m is the mean of the squares in ``size`` channels around.
 
     Source: torch.nn.functional.local_response_norm; Krizhevsky, Sutskever and Hinton, 2012, section 3.3.
     """

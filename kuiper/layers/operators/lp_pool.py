@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LPPool(Layer):
-    """(sum of x^p over the window)^(1/p), NaN where the sum is negative; p is ``norm_type``.
+    """The base of both: (sum of x^p over a window)^(1/p), NaN where the sum is negative and 1/p no whole number.
 
     As in torch the sum is the window's mean times the size of a whole window, also where it sticks out.
     """
@@ -47,7 +47,7 @@ class LPPool(Layer):
 
 @register("nn.LPPool1d", "F.lp_pool1d")
 class LPPool1d(LPPool):
-    """Over windows of a sequence.
+    """(sum of x^p)^(1/p) over each window of a sequence; p is ``norm_type``.
 
     Source: torch.nn.functional.lp_pool1d.
     """
@@ -57,7 +57,7 @@ class LPPool1d(LPPool):
 
 @register("nn.LPPool2d", "F.lp_pool2d")
 class LPPool2d(LPPool):
-    """Over windows of an image.
+    """(sum of x^p)^(1/p) over each window of an image; p is ``norm_type``.
 
     Source: torch.nn.functional.lp_pool2d.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register("Gather")
 class OnnxGather(Layer):
-    """The entries of one axis that the second input, or the parameter, names, in its shape.
+    """The entries of one axis that the second input, or the parameter, names; its shape takes the place of the axis.
 
     PNNX writes ``[2]`` as ``2``: for one index, the declared rank of the output tells whether the axis stays.
 

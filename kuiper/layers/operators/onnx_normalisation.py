@@ -114,7 +114,7 @@ class OnnxLayerNorm(OnnxNormalisation):
 
 @register("LRN")
 class OnnxLrn(Layer):
-    """``x / (bias + alpha / size * sum of the squares in size channels around)**beta``.
+    """``x / (bias + alpha / size * s)**beta``, where s is the sum of the squares in ``size`` channels around.
 
     Source: ONNX, LRN.
     """

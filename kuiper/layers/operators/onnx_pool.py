@@ -139,7 +139,7 @@ class OnnxGlobalLpPool(Layer):
 
 @register("MaxUnpool")
 class MaxUnpool(Layer):
-    """Zeros, with each number at the place that MaxPool's second output names; a third input says how large it is.
+    """Zeros, with each number at the place that MaxPool's second output names; a third input may say their shape.
 
     Source: ONNX, MaxUnpool.
     """

@@ -106,7 +106,7 @@ class DequantizeLinear(_Scaled):
 
 @register("DynamicQuantizeLinear")
 class DynamicQuantizeLinear(Layer):
-    """float32 numbers as steps, uint8, and the scale and the zero point at which they just fit.
+    """float32 numbers as steps, uint8, and the scale and the zero point at which they and 0 just fit.
 
     Source: ONNX, DynamicQuantizeLinear.
     """

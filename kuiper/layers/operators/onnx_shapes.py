@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @register("Shape")
 class Shape(Layer):
-    """The sizes of the axes from ``start`` up to ``end`` as a vector, int64.
+    """The sizes of the axes from ``start`` up to ``end``, which is not among them, as a vector, int64.
 
     Source: ONNX, Shape.
     """

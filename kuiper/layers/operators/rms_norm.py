@@ -20,7 +20,7 @@ _DEFAULT_EPS = float(np.finfo(np.float32).eps)
 
 @register("nn.RMSNorm", "F.rms_norm")
 class RMSNorm(Normalisation):
-    """``x / sqrt(mean(x**2) + eps) * weight`` over the last axes; without ``eps``, float32's rounding unit, 2**-23.
+    """``x / sqrt(mean(x**2) + eps) * weight`` over the last axes; ``eps`` is 2**-23 unless it is given.
 
     Source: torch.nn.functional.rms_norm; Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
     """
