@@ -29,8 +29,8 @@ class KuiperError(Exception):
         super().__init__(where, expected, got, hint)
 
     def __str__(self) -> str:
-        where, expected = printable(_shortened(self.where)), printable(_shortened(self.expected))
-        got, hint = (printable(_shortened(part), keep="\n") for part in (str(self.got), self.hint))
+        where, expected = printable(shortened(self.where)), printable(shortened(self.expected))
+        got, hint = (printable(shortened(part), keep="\n") for part in (str(self.got), self.hint))
         message = f"{where}: expected {expected}, got {got}"
         return f"{message}; {hint}" if hint else message
 
@@ -57,7 +57,7 @@ _LONGEST = 4000
 """Characters of each part of a message."""
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     """The text without its middle if it is too long to be read."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 

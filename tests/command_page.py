@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.cli import COMMANDS, build_parser
+from kuiper.language import ENGLISH, speaking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +68,9 @@ def described(heading: str, summary: str, words: str, parser: argparse.ArgumentP
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of one command."""
-    (choices,) = (action for action in build_parser(name)._actions if isinstance(action, argparse._SubParsersAction))
+    with speaking(ENGLISH):
+        parser = build_parser(name)
+    (choices,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     found: argparse.ArgumentParser = choices.choices[name]
     return found
 

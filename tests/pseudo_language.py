@@ -25,7 +25,9 @@ NAME = "xx"
 LOCALE = "eo"  # Babel wants a language that it knows
 MAKER = Path(__file__).parents[1] / "packaging" / "catalogues.py"
 WITHOUT_FIELDS = ("exercises", "hints", "bugs")  # braces in their texts are code
-FIELD = re.compile(r"(\{[a-z_]+(?::[^{}]*)?\})")
+FIELD = re.compile(r"(\{[a-z_]+(?::[^{}]*)?\}|%(?:\([a-z_]+\))?[rs])")
+"""Ours, and those of argparse's messages."""
+
 BRACKETS = re.compile("⟦[^⟦⟧]*⟧")
 CODE = re.compile(r"""\S*[\d_/\\=<>()\[\]{}*^]\S*|[\w-]+(?:\.[\w-]+)+|--?[a-z-]+|`[^`]*`|'[^']*'""")
 WORD = re.compile(r"[A-Za-z]{2,}")
@@ -34,8 +36,8 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 def in_brackets(message: str, domain: str) -> str:
     """How the language says a message.
 
-    >>> in_brackets("{n} tests pass", "kuiper"), in_brackets("a dict {a: 1}", "bugs")
-    ('{n}⟦ tests pass⟧', '⟦a dict {a: 1}⟧')
+    >>> in_brackets("{n} tests pass", "kuiper"), in_brackets("a dict {a: 1}", "bugs"), in_brackets("not %s", "kuiper")
+    ('{n}⟦ tests pass⟧', '⟦a dict {a: 1}⟧', '⟦not ⟧%s')
     """
     comment = "# " if message.startswith("# ") else ""  # the first line of a student's file
     rest = message.removeprefix(comment)

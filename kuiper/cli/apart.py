@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.cli.terminal import open_console
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError, ToldError
 from kuiper.course.in_place import command_here
+from kuiper.course.phrases import phrase
 from kuiper.course.places import python_environment
 from kuiper.course.processes import end_tree
 from kuiper.language import _
@@ -68,21 +69,26 @@ def result_apart(
     if path.is_file():
         return path
     if process.returncode == 1 and said:
-        raise CourseError(name, "a result", said.splitlines()[-1])
+        raise _told(name, said)
     ended = (
-        f"nothing within {seconds:.0f} seconds"
+        phrase("nothing within {seconds} seconds", seconds=f"{seconds:.0f}")
         if said is None
-        else f"the process died (exit code {process.returncode})"
+        else phrase("the process died (exit code {code})", code=process.returncode)
     )
-    raise CourseError(place_in(path.with_suffix(".place")) or name, "an answer", ended)
+    raise CommandError(place_in(path.with_suffix(".place")) or name, phrase("an answer"), ended)
 
 
 def _result_here(name: str, words: Sequence[str], path: Path, variables: Mapping[str, str]) -> Path:
     """The same in this process: what may crash takes it along."""
     code, said = command_here(["kuiper", *words], Path.cwd(), variables)
     if not path.is_file():
-        raise CourseError(name, "a result", said.strip().splitlines()[-1] if said.strip() else f"exit code {code}")
+        raise _told(name, said) if said.strip() else CommandError(name, phrase("a result"), f"exit code {code}")
     return path
+
+
+def _told(name: str, said: str) -> ToldError:
+    """The error that ``kuiper NAME`` has ended with, by what it wrote to stderr."""
+    return ToldError(name, "a result", said.strip().splitlines()[-1].removeprefix(f"kuiper {name}: "))
 
 
 def _watched(process: subprocess.Popen[bytes], name: str, note: Path, seconds: float) -> str | None:

@@ -8,16 +8,19 @@ from kuiper.course.in_place import pytest_here
 from kuiper.course.manifest import read_syllabus, test_files
 from kuiper.course.places import root_here
 from kuiper.course.pytest_command import pytest_words
+from kuiper.language import _
 
 if TYPE_CHECKING:
     import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an exercise (3.4), or a course (3)")
-    parser.add_argument("--hint", type=int, default=1, metavar="N", help="which hint to show with a failure")
-    parser.add_argument("--call", action="store_true", help="show the call that failed as Python, to be pasted")
-    parser.add_argument("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
+    parser.add_argument("id", metavar="ID", help=_("an exercise (3.4), or a course (3)"))
+    parser.add_argument("--hint", type=int, default=1, metavar="N", help=_("which hint to show with a failure"))
+    parser.add_argument("--call", action="store_true", help=_("show the call that failed as Python, to be pasted"))
+    parser.add_argument(
+        "--ref", action="append", default=[], metavar="ID", help=_("use the reference for this exercise")
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -23,41 +23,43 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    start = actions.add_parser("start", help="write the course into a folder of your own")
-    words = "a new or an empty one (default: kuiper-course)"
+    start = actions.add_parser("start", help=_("write the course into a folder of your own"))
+    words = _("a new or an empty one (default: kuiper-course)")
     start.add_argument("folder", nargs="?", type=Path, default=Path("kuiper-course"), metavar="FOLDER", help=words)
-    start.add_argument("--solutions", action="store_true", help="with the reference solutions, for instructors")
-    words = "of files and messages (default: that of the terminal, if kuiper speaks it)"
+    start.add_argument("--solutions", action="store_true", help=_("with the reference solutions, for instructors"))
+    words = _("of files and messages (default: that of the terminal, if kuiper speaks it)")
     start.add_argument("--lang", metavar="LANGUAGE", help=words)
-    start.add_argument("--no-git", action="store_true", help="do not make a git repository of it")
-    update = actions.add_parser("update", help="bring that folder to the installed version; what you wrote stays")
-    update.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="default: the one around here")
-    update.add_argument("--solutions", action="store_true", help="add the reference solutions, for instructors")
-    update.add_argument("--lang", metavar="LANGUAGE", help="go on in this language (default: the folder's)")
-    sync = actions.add_parser("sync", help="write exercises/ from solutions/; a changed file is left alone")
-    sync.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    sync.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a byte would differ")
+    start.add_argument("--no-git", action="store_true", help=_("do not make a git repository of it"))
+    update = actions.add_parser("update", help=_("bring that folder to the installed version; what you wrote stays"))
+    update.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help=_("default: the one around here"))
+    update.add_argument("--solutions", action="store_true", help=_("add the reference solutions, for instructors"))
+    update.add_argument("--lang", metavar="LANGUAGE", help=_("go on in this language (default: the folder's)"))
+    sync = actions.add_parser("sync", help=_("write exercises/ from solutions/; a changed file is left alone"))
+    sync.add_argument("ids", nargs="*", metavar="ID", help=_("an exercise, or a course (default: all)"))
+    sync.add_argument("--check", action="store_true", help=_("write nothing; exit code 1 if a byte would differ"))
     sync.add_argument(
-        "--reset", action="append", default=[], metavar="ID", help="write this one anew, keeping a backup"
+        "--reset", action="append", default=[], metavar="ID", help=_("write this one anew, keeping a backup")
     )
-    gates = actions.add_parser("gates", help="check exercises: both ways, bugs, leaks, sync, manifest")
-    gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    words = "try each bug only on the test that is stored for it, if that catches it"
+    gates = actions.add_parser("gates", help=_("check exercises: both ways, bugs, leaks, sync, manifest"))
+    gates.add_argument("ids", nargs="*", metavar="ID", help=_("an exercise, or a course (default: all)"))
+    words = _("try each bug only on the test that is stored for it, if that catches it")
     gates.add_argument("--spot-check", action="store_true", help=words)
-    tasks = actions.add_parser("tasks", help="write the table of tasks into each course's README")
-    tasks.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a table would differ")
-    lectures = actions.add_parser("notebooks", help="run the lectures with the solutions and store their outputs")
-    lectures.add_argument("names", nargs="*", metavar="NAME", help="the beginning of a file name (default: all)")
-    lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
-    bugs = actions.add_parser("bugs", help="run the known mistakes, and store which test catches which")
-    bugs.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    words = "list what of lectures and pages is not translated, or not any more; or write what is to be filled in"
+    tasks = actions.add_parser("tasks", help=_("write the table of tasks into each course's README"))
+    tasks.add_argument("--check", action="store_true", help=_("write nothing; exit code 1 if a table would differ"))
+    lectures = actions.add_parser("notebooks", help=_("run the lectures with the solutions and store their outputs"))
+    lectures.add_argument("names", nargs="*", metavar="NAME", help=_("the beginning of a file name (default: all)"))
+    lectures.add_argument(
+        "--check", action="store_true", help=_("store nothing; run with skeletons and with solutions")
+    )
+    bugs = actions.add_parser("bugs", help=_("run the known mistakes, and store which test catches which"))
+    bugs.add_argument("ids", nargs="*", metavar="ID", help=_("an exercise, or a course (default: all)"))
+    words = _("list what of lectures and pages is not translated, or not any more; or write what is to be filled in")
     translations = actions.add_parser("translations", help=words)
-    translations.add_argument("language", nargs="?", metavar="LANGUAGE", help="zh, or a new one (default: all)")
-    words = "draw the words of the lectures' stored pictures anew"
+    translations.add_argument("language", nargs="?", metavar="LANGUAGE", help=_("zh, or a new one (default: all)"))
+    words = _("draw the words of the lectures' stored pictures anew")
     translations.add_argument("--pictures", action="store_true", help=words)
-    translations.add_argument("--write", nargs="+", type=Path, metavar="FILE", help="a lecture or a page")
-    bugs.add_argument("--show", action="store_true", help="run nothing: print them, and what is stored")
+    translations.add_argument("--write", nargs="+", type=Path, metavar="FILE", help=_("a lecture or a page"))
+    bugs.add_argument("--show", action="store_true", help=_("run nothing: print them, and what is stored"))
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.sandbox import chosen_mode, statement
 from kuiper.course.submission import NOT_HANDED_IN
+from kuiper.language import _
 from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
@@ -24,18 +25,22 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a submission, or a folder of them")
-    parser.add_argument("--exercise", action="append", default=[], metavar="ID", help="only this exercise or course")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all reports")
-    parser.add_argument("--gradescope", type=Path, metavar="PATH", help="results.json, or a folder for several of them")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each exercise of a submission (default: 60)")
-    words = "time what is solved, and give points for speed where the manifest has them; one submission at a time"
-    parser.add_argument("--speed", action="store_true", help=words)
+    parser.add_argument("folder", type=Path, metavar="DIR", help=_("a submission, or a folder of them"))
+    parser.add_argument("--exercise", action="append", default=[], metavar="ID", help=_("only this exercise or course"))
+    parser.add_argument("--json", type=Path, metavar="FILE", help=_("write all reports"))
     parser.add_argument(
-        "--sandbox", metavar="MODE", help="bubblewrap, namespaces or limits (default: the best that works)"
+        "--gradescope", type=Path, metavar="PATH", help=_("results.json, or a folder for several of them")
     )
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)"
+        "--seconds", type=float, default=60.0, help=_("for each exercise of a submission (default: 60)")
+    )
+    words = _("time what is solved, and give points for speed where the manifest has them; one submission at a time")
+    parser.add_argument("--speed", action="store_true", help=words)
+    parser.add_argument(
+        "--sandbox", metavar="MODE", help=_("bubblewrap, namespaces or limits (default: the best that works)")
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help=_("submissions at once (default: all cores)")
     )
 
 

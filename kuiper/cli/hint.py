@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.cli.terminal import fitted, open_console
-from kuiper.course.errors import CourseError
 from kuiper.course.hints import failing_functions, ladder_for, rung
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here, state_folder
 from kuiper.course.progress import Progress, next_exercise
 from kuiper.course.state_file import as_table, read_state, write_state
+from kuiper.course.unknown import no_function
 from kuiper.language import _
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    words = "an exercise (3.4); without one the functions of the next exercise are listed, with the hints seen so far"
+    words = _(
+        "an exercise (3.4); without one the functions of the next exercise are listed, with the hints seen so far"
+    )
     parser.add_argument("id", nargs="?", metavar="ID", help=words)
-    words = "a function of it (default: the one that failed last, else the first that is not written yet)"
+    words = _("a function of it (default: the one that failed last, else the first that is not written yet)")
     parser.add_argument("function", nargs="?", metavar="FUNCTION", help=words)
     parser.add_argument(
-        "-l", "--level", type=int, metavar="N", help="this rung (default: the one after the last shown)"
+        "-l", "--level", type=int, metavar="N", help=_("this rung (default: the one after the last shown)")
     )
 
 
@@ -72,7 +74,7 @@ def next_hint(exercise: Exercise, function: str | None, level: int | None) -> Hi
         If there is no such rung, or no such function.
     """
     if not exercise.hints:
-        raise CourseError(exercise.id, "an exercise with hints", "one without")
+        raise no_function(exercise.id, [], function or "")
     root = exercise.course.parent
     failing = failing_functions(root).get(exercise.id, "")
     ladder = ladder_for(exercise, function, failing)

@@ -10,8 +10,9 @@ from kuiper.cli.course import chosen
 from kuiper.cli.path_progress import COLOURS, path_lines, route_as_dict, show_route
 from kuiper.cli.terminal import open_console, say_json
 from kuiper.course.classroom import hole
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
+from kuiper.course.phrases import phrase
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
 from kuiper.course.race_history import all_race_points
@@ -28,9 +29,9 @@ WIDTH = 80
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    parser.add_argument("--path", metavar="NAME", help="a short path through the courses, with its hours")
-    parser.add_argument("--json", action="store_true", help="print JSON instead")
+    parser.add_argument("ids", nargs="*", metavar="ID", help=_("an exercise, or a course (default: all)"))
+    parser.add_argument("--path", metavar="NAME", help=_("a short path through the courses, with its hours"))
+    parser.add_argument("--json", action="store_true", help=_("print JSON instead"))
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -92,7 +93,8 @@ def next_line(step: Exercise) -> str:
 
 def _show_path(syllabus: Syllabus, progress: Progress, arguments: argparse.Namespace) -> int:
     if arguments.ids:
-        raise CourseError("progress", "numbers of exercises, or --path", f"both: {' '.join(arguments.ids)}")
+        got = phrase("both: {ids}", ids=" ".join(arguments.ids))
+        raise CommandError("progress", phrase("numbers of exercises, or --path"), got)
     way = route(syllabus, arguments.path)
     if arguments.json:
         entries = [as_dict(exercise, progress) for exercise in way.exercises]

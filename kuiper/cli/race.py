@@ -14,10 +14,11 @@ from kuiper.bounded_file import read_json
 from kuiper.cli.apart import note_in, result_apart
 from kuiper.cli.terminal import open_console
 from kuiper.course.engine_race import course_race, engine_race
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError, CourseError
 from kuiper.course.ladder import own_time
 from kuiper.course.machine import machine_words, this_machine
 from kuiper.course.manifest import read_syllabus
+from kuiper.course.phrases import listed, phrase
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
 from kuiper.course.quiet import ONE_THREAD, one_thread, watch_the_cores
@@ -49,17 +50,17 @@ SMALL = 0.2  # milliseconds: what a call costs before it computes anything is a 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    words = (
+    words = _(
         "resnet20, shakespeare, expressions, or the path of a .param file (default: resnet20); or, for what your own "
         "engine can do behind courses 1 to 6: tensor, linear, convolution, formulas, photo, serving"
     )
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
-    words = "whose engine runs your layers: kuiper's, or that of exercise 5.9 (default: kuiper)"
+    words = _("whose engine runs your layers: kuiper's, or that of exercise 5.9 (default: kuiper)")
     parser.add_argument("--engine", choices=("kuiper", "mine"), default="kuiper", help=words)
-    words = "whose matrix product your convolutions use: NumPy's, or that of exercise 3.13 (default: numpy)"
+    words = _("whose matrix product your convolutions use: NumPy's, or that of exercise 3.13 (default: numpy)")
     parser.add_argument("--product", choices=("numpy", "mine"), default="numpy", help=words)
-    parser.add_argument("--seconds", type=float, default=300.0, help="give up after this long (default: 300)")
-    words = "write the times as a picture, to keep or to share"
+    parser.add_argument("--seconds", type=float, default=300.0, help=_("give up after this long (default: 300)"))
+    words = _("write the times as a picture, to keep or to share")
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help=words)
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)  # set for the process that runs your code
 
@@ -68,13 +69,16 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.result is not None:
         return run_here(arguments.model, arguments.engine, arguments.product, arguments.result)
     if arguments.picture is not None and arguments.picture.suffix != ".svg":
-        raise CourseError(str(arguments.picture), "a name that ends in .svg", arguments.picture.suffix or "no ending")
+        expected = phrase("a name that ends in {ending}", ending=".svg")
+        raise CommandError(str(arguments.picture), expected, arguments.picture.suffix or phrase("no ending"))
     if (arguments.model, arguments.engine) == (SHAKESPEARE, "mine"):
-        raise CourseError("--engine mine", "a network of pictures, which your engine has the layers for", SHAKESPEARE)
+        expected = phrase("a network of pictures, which your engine has the layers for")
+        raise CommandError("--engine mine", expected, SHAKESPEARE)
     root = root_here()
     known = (*NAMES, *read_syllabus(root).races())
     if arguments.model not in known and not Path(arguments.model).exists():
-        raise CourseError("MODEL", f"one of {', '.join(known)}, or the path of a .param file", repr(arguments.model))
+        expected = phrase("one of {known}, or the path of a .param file", known=listed(known))
+        raise CommandError("MODEL", expected, repr(arguments.model))
     if arguments.product == "mine":
         _check_takes_product(arguments.model, arguments.engine, root)
     result = run_apart(arguments.model, arguments.engine, arguments.product, arguments.seconds)
@@ -90,8 +94,8 @@ def execute(arguments: argparse.Namespace) -> int:
 def _check_takes_product(model: str, engine: str, root: Path) -> None:
     """Raise CourseError unless a race replaces kuiper's layers one by one: only there it can choose a convolution."""
     if engine == "mine" or model == SHAKESPEARE or model in read_syllabus(root).races():
-        got = f"{model} --engine {engine}"
-        raise CourseError("--product mine", "a network of pictures on kuiper's engine, such as resnet20", got)
+        expected = phrase("a network of pictures on kuiper's engine, such as {model}", model="resnet20")
+        raise CommandError("--product mine", expected, f"{model} --engine {engine}")
 
 
 def run_here(model: str, engine: str, product: str, path: Path) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an exercise (3.4)")
+    parser.add_argument("id", metavar="ID", help=_("an exercise (3.4)"))
 
 
 def execute(arguments: argparse.Namespace) -> int:

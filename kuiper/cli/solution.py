@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="an exercise (3.4)")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("id", metavar="ID", help=_("an exercise (3.4)"))
+    parser.add_argument("-y", "--yes", action="store_true", help=_("do not ask"))
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 def say(text: object = "", *, error: bool = False, end: str = "\n") -> None:
     """Print to stdout, or to stderr, at once."""
     print(printable(str(text), keep="\n"), file=sys.stderr if error else sys.stdout, end=end, flush=True)
+
+
+def say_failure(text: str) -> None:
+    """One line to stderr; on a terminal it is folded at words, as a terminal breaks lines anywhere."""
+    width = shutil.get_terminal_size().columns
+    say("\n".join(wrapped(text, width)) if sys.stderr.isatty() and columns(text) > width else text, error=True)
 
 
 def say_json(value: object, indent: int | None = None) -> None:
@@ -74,10 +80,3 @@ class PlainConsole(Console):
 def open_console(*, error: bool = False, soft_wrap: bool = False) -> PlainConsole:
     """The console for tables, bars and colours, on stdout or stderr."""
     return PlainConsole(stderr=error, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
-
-
-class Parser(argparse.ArgumentParser):
-    """The parser of the command line, whose words may be names of files that somebody else chose."""
-
-    def error(self, message: str) -> NoReturn:
-        super().error(printable(message))

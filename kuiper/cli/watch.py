@@ -19,7 +19,7 @@ PAUSE = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", metavar="ID", help="begin with this one (default: the next unsolved one)")
+    parser.add_argument("id", nargs="?", metavar="ID", help=_("begin with this one (default: the next unsolved one)"))
 
 
 def execute(arguments: argparse.Namespace) -> int:

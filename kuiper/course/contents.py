@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.material import handed_out, is_for_pictures, material_files, material_root
+from kuiper.course.phrases import phrase
 from kuiper.course.redrawn_pictures import put_pictures
 from kuiper.course.sync import generated_text
 from kuiper.course.translations import read_translation, translated_lecture, translated_page, translation_file
@@ -36,7 +37,8 @@ def contents(solutions: bool, language: str = ENGLISH) -> dict[str, bytes]:
     """
     files, root = material_files(), material_root()
     if not files or root is None:
-        raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
+        expected = phrase("a kuiper that was built with its courses")
+        raise CommandError("kuiper course", expected, phrase("one without them"))
     answers = {"solutions"} if solutions else {"solutions", "bugs"}
     translations = {translation_file(Path(name), other).as_posix() for name in files for other in languages()}
     names = [name for name in files if answers.isdisjoint(name.split("/")) and name not in translations]

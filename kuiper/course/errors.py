@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
-from kuiper.errors import KuiperError
+from kuiper.course.phrases import Phrase, phrase, said
+from kuiper.errors import KuiperError, shortened
+from kuiper.language import noop
+from kuiper.printable import printable
+
+_FORM = noop("{where}: expected {expected}, got {got}")
+_WITH_HINT = noop("{where}: expected {expected}, got {got}; {hint}")
 
 
 class CourseError(KuiperError, ValueError):
     """A manifest, a marker, a bug patch or an exercise number is wrong."""
+
+
+class CommandError(CourseError):
+    """One of a command that students use every day: it is said in their language, as far as its parts are phrases.
+
+    >>> from kuiper.course.phrases import phrase
+    >>> str(CommandError("3.5 conv2d", phrase("a .pyx exercise"), "conv2d.py"))
+    '3.5 conv2d: expected a .pyx exercise, got conv2d.py'
+    """
+
+    def __str__(self) -> str:
+        parts = {"where": self.where, "expected": self.expected, "got": self.got, "hint": self.hint}
+        fields = {name: part if isinstance(part, Phrase) else shortened(str(part)) for name, part in parts.items()}
+        return printable(said(phrase(_WITH_HINT if self.hint else _FORM, **fields)), keep="\n")
+
+
+class ToldError(CourseError):
+    """One that another process of kuiper's has ended with; ``got`` is its text.
+
+    >>> str(ToldError("race", "a result", "x.param: expected a file, got nothing there"))
+    'x.param: expected a file, got nothing there'
+    """
+
+    def __str__(self) -> str:
+        return printable(shortened(str(self.got)), keep="\n")
 
 
 class BuildError(KuiperError, ImportError):

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.cleanup import temporary_folder
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.intake import Intake, RefusedError, find, take_in
 from kuiper.course.integrity import Snapshot, judging_code
 from kuiper.course.judge import Judgement, Judges
 from kuiper.course.observation import DIED, DIED_OF_MEMORY, ENDED_IN_CALL
+from kuiper.course.phrases import phrase
 from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
 from kuiper.course.speed import reached
@@ -91,14 +92,15 @@ def submissions_in(syllabus: Syllabus, folder: Path) -> list[Path]:
         If there is no exercise anywhere.
     """
     if not folder.is_dir():
-        raise CourseError(str(folder), "a folder with a submission, or with folders of them", "no such folder")
+        expected = phrase("a folder with a submission, or with folders of them")
+        raise CommandError(str(folder), expected, phrase("no such folder"))
     if any(_is_handed_in(folder, exercise) for exercise in syllabus):
         return [folder]
     found = [
         path for path in sorted(folder.iterdir()) if path.is_dir() and any(_is_handed_in(path, ex) for ex in syllabus)
     ]
     if not found:
-        raise CourseError(str(folder), "submissions: folders with exercise files", "none")
+        raise CommandError(str(folder), phrase("submissions: folders with exercise files"), phrase("none"))
     return found
 
 

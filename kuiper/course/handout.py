@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 import kuiper
 from kuiper.course.contents import contents
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.handout_record import RECORD, Record, digest, read_record, write_whole
 from kuiper.course.manifest import find_root, read_syllabus
 from kuiper.course.material import CHECKOUT, material_files
+from kuiper.course.phrases import phrase
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.sync import is_untouched
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Fate = Literal["added", "updated", "restored", "removed", "kept"]
+HANDED_OUT = noop("a folder that {command} wrote")
 SAID = noop("added"), noop("updated"), noop("restored"), noop("removed"), noop("kept")
 
 
@@ -72,13 +74,15 @@ def course_folder(start: Path) -> Path:
     marked = next((place for place in (start, *start.parents) if (place / RECORD).is_file()), None)
     found = marked or find_root(start)
     if found is None:
-        hint = "kuiper course start writes one"
-        raise CourseError(str(start), "a course folder, here or above", "none", hint=hint)
+        hint = phrase("{command} writes one", command="kuiper course start")
+        raise CommandError(str(start), phrase("a course folder, here or above"), phrase("none"), hint)
     if marked is None and (found == CHECKOUT or (found / "kuiper" / "course").is_dir()):
-        raise CourseError(str(found), "a folder that kuiper course start wrote", "a checkout", hint="use git pull")
+        hint = phrase("use {command}", command="git pull")
+        raise CommandError(str(found), phrase(HANDED_OUT, command="kuiper course start"), phrase("a checkout"), hint)
     manifests = [name for name in material_files() if name.endswith("course.toml")]
     if marked is None and not any((found / name).is_file() for name in manifests):
-        raise CourseError(str(found), "a folder that kuiper course start wrote", "other courses")
+        expected = phrase(HANDED_OUT, command="kuiper course start")
+        raise CommandError(str(found), expected, phrase("other courses"))
     return found
 
 
@@ -123,7 +127,7 @@ def _bring(folder: Path, name: str, data: bytes, record: Record) -> Change | Non
     """Put one file in its place, unless what stands there is to stay."""
     path = folder / name
     if path.is_dir():
-        raise CourseError(str(path), "a file, or nothing", "a folder")
+        raise CommandError(str(path), phrase("a file, or nothing"), phrase("a folder"))
     if not path.exists():
         write_whole(path, data)
         return Change("restored" if name in record.files else "added", name)
@@ -210,11 +214,12 @@ def _forget_results(folder: Path, names: list[str]) -> None:
 def _check_is_free(folder: Path, files: Mapping[str, bytes]) -> None:
     """Raise unless the files can be written without touching what is there."""
     if folder.exists() and not folder.is_dir():
-        raise CourseError(str(folder), "a new or empty folder", "a file")
+        raise CommandError(str(folder), phrase("a new or empty folder"), phrase("a file"))
     around = next((place for place in (folder, *folder.resolve().parents) if (place / RECORD).is_file()), None)
     if around or (folder.is_dir() and any(folder.glob("course*/course.toml"))):
-        hint = "kuiper course update completes it, and brings it up to date"
-        raise CourseError(str(folder), "a folder outside of any course", f"the course in {around or folder}", hint=hint)
+        hint = phrase("{command} completes it, and brings it up to date", command="kuiper course update")
+        got = phrase("the course in {folder}", folder=around or folder)
+        raise CommandError(str(folder), phrase("a folder outside of any course"), got, hint)
     if not folder.is_dir():
         return
     # A virtual environment, or .git, may be there already.
@@ -222,5 +227,5 @@ def _check_is_free(folder: Path, files: Mapping[str, bytes]) -> None:
     in_the_way = visible or sorted(name for name in files if (folder / name).exists())
     if in_the_way:
         more = " ..." if len(in_the_way) > 3 else ""
-        got = f"one with {', '.join(in_the_way[:3])}{more}"
-        raise CourseError(str(folder), "a new or empty folder", got, hint="kuiper course start ANOTHER_FOLDER")
+        got = phrase("one with {names}", names=", ".join(in_the_way[:3]) + more)
+        raise CommandError(str(folder), phrase("a new or empty folder"), got, "kuiper course start ANOTHER_FOLDER")

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.markers import BEGIN, END, regions
+from kuiper.course.phrases import phrase
 from kuiper.course.places import state_folder
 from kuiper.course.state_file import as_table, read_state, write_state
 from kuiper.language import _, translate
@@ -32,7 +33,7 @@ def rung(exercise: Exercise, ladder: Ladder, level: int) -> str:
     """
     last = len(ladder.rungs) + 1
     if not 1 <= level <= last:
-        raise CourseError("--level", f"a rung from 1 to {last}", level)
+        raise CommandError("--level", phrase("a rung from 1 to {last}", last=last), level)
     return reference_part(exercise, ladder) if level == last else translate(ladder.rungs[level - 1], "hints")
 
 
@@ -89,6 +90,7 @@ def solution_text(exercise: Exercise) -> str:
     """
     path = exercise.solution_file
     if not path.is_file():
-        raise CourseError(str(path), "the reference solution", "no such file", hint="this class does not hand it out")
+        hint = phrase("this class does not hand it out")
+        raise CommandError(str(path), phrase("the reference solution"), phrase("no such file"), hint)
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not BEGIN.match(line) and not END.match(line)) + "\n"

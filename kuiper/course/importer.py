@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.builder import Mode, load_pyx
 from kuiper.course.compile_errors import shown
-from kuiper.course.errors import CourseError, ExerciseSyntaxError
+from kuiper.course.errors import CommandError, ExerciseSyntaxError
+from kuiper.course.phrases import phrase
 from kuiper.course.places import folder
 from kuiper.course.selection import Selection, active
 
@@ -40,7 +41,8 @@ def load(selection: Selection, exercise: Exercise, mode: Mode = "safe") -> Modul
     """The module that stands for an exercise in a selection; it must be the active one."""
     path = selection.path(exercise)
     if not path.is_file():
-        raise CourseError(str(path), "an exercise file", "no such file", hint="kuiper course sync writes it anew")
+        hint = phrase("{command} writes it anew", command=f"kuiper reset {exercise.id}")
+        raise CommandError(str(path), phrase("an exercise file"), phrase("no such file"), hint)
     if path.suffix == ".pyx":
         return load_pyx(path, folder(selection.syllabus.root, "build"), mode)
     name = _module_name(selection, exercise, path, mode)

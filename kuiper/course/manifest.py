@@ -12,6 +12,7 @@ from kuiper.course.guidance import Afterwards, Ladder, ShortPath
 from kuiper.course.manifest_values import KINDS, is_afterwards, is_path
 from kuiper.course.material import packaged
 from kuiper.course.toml import read_toml, tables
+from kuiper.course.unknown import no_exercise, no_function
 from kuiper.language import translate
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Exercise:
             for ladder in self.hints:
                 if name in (ladder.function, ladder.short):
                     return ladder
-        known = " or ".join(ladder.function for ladder in self.hints) or "(it has no hints)"
-        raise CourseError(f"hints of {self.id}", f"a function of the exercise: {known}", repr(function))
+        raise no_function(self.id, [ladder.function for ladder in self.hints], function)
 
     def has_ladder(self, function: str) -> bool:
         """Whether there are hints for a function, or for the class it is in."""
@@ -151,8 +151,7 @@ class Syllabus:
         for exercise in self:
             if exercise.id == id_:
                 return exercise
-        known = " ".join(exercise.id for exercise in self)
-        raise CourseError("exercise", f"one of {known or '(no courses here)'}", repr(id_))
+        raise no_exercise([exercise.id for exercise in self], id_)
 
     def matching(self, part: str) -> list[Exercise]:
         """The exercises that a number stands for, by component: "3" is all of course 3, "3.1" never 3.10."""

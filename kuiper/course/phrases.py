@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, reduce
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,15 @@ def phrase(template: str, /, **fields: Any) -> Phrase:
     'an index is 1 too large'
     """
     return Phrase(template, fields)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Some words, at least one, behind each other.
+
+    >>> listed(["mean", "var"]), listed(["mean"])
+    ('mean, var', 'mean')
+    """
+    return reduce(lambda before, last: phrase("{before}, {last}", before=before, last=last), words)
 
 
 def said(words: str) -> str:

@@ -11,11 +11,12 @@ import time
 from functools import cache
 from pathlib import Path
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError, CourseError
 from kuiper.course.handout_record import language_of
 from kuiper.course.manifest import find_root
 from kuiper.course.material import PACKAGED, material_root
 from kuiper.course.notebook_language import notebook_language
+from kuiper.course.phrases import phrase
 from kuiper.course.state_file import keep_text
 from kuiper.language import prefer
 from kuiper.user_cache import user_cache
@@ -74,7 +75,8 @@ def _first_that_can_be_written(places: tuple[Path, ...]) -> Path:
         except OSError:
             continue
         return folder
-    raise CourseError(str(places[0]), "a folder that can be written, or KUIPER_CACHE to name one", "none")
+    expected = phrase("a folder that can be written, or {variable} to name one", variable="KUIPER_CACHE")
+    raise CommandError(str(places[0]), expected, phrase("none"))
 
 
 def folder(root: Path, *names: str) -> Path:
@@ -119,8 +121,8 @@ def root_here() -> Path:
     """
     here = find_root(Path.cwd().resolve()) or find_root(Path(__file__).resolve().parent)
     if here is None:
-        hint = "cd into yours, or let kuiper course start write one"
-        raise CourseError(str(Path.cwd()), "a course folder, here or above", "none", hint=hint)
+        hint = phrase("cd into yours, or let {command} write one", command="kuiper course start")
+        raise CommandError(str(Path.cwd()), phrase("a course folder, here or above"), phrase("none"), hint)
     prefer(notebook_language() or language_of(here))
     return here
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError, CourseError
+from kuiper.course.phrases import phrase
 from kuiper.course.pytest_report import ReportPlugin
 from kuiper.course.pytest_running import RunningPlugin
-from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
+from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin, usage_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -56,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the hooks that choose tests, run them, and report on them."""
     if config.getoption("--hint") < 1:
-        raise pytest.UsageError(f"--hint: expected a number from 1 on, got {config.getoption('--hint')}")
+        raise usage_error(str(CommandError("--hint", phrase("a number from 1 on"), config.getoption("--hint"))))
     selection = SelectionPlugin(config)
     config.pluginmanager.register(selection, SELECTION)
     config.pluginmanager.register(RunningPlugin(config, selection))

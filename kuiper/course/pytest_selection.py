@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from kuiper.course.properties import property_of
 from kuiper.course.sandbox import chosen_mode
 from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
-from kuiper.language import prefer
+from kuiper.language import prefer, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +107,7 @@ class SelectionPlugin:
                 state_folder(root)  # a message, not a trace, where nothing may be written
                 prefer(language_of(root))
             except CourseError as error:
-                raise pytest.UsageError(str(error)) from None
+                raise usage_error(str(error)) from None
             if self.config.getoption("--submission"):
                 home, mode = self.config.getoption("--submission"), chosen_mode(self.config.getoption("--sandbox"))
                 self.classrooms[root] = SubmissionRoom(syllabus, home, mode, self.config.getoption("--failed"))
@@ -128,7 +129,7 @@ class SelectionPlugin:
         try:
             return [found for root in roots for part in parts for found in self.open(root).syllabus.matching(part)]
         except CourseError as error:
-            raise pytest.UsageError(f"--exercise: {error}") from None
+            raise usage_error(f"--exercise: {error}") from None
 
     def _use_solutions(self, selected: set[str]) -> None:
         """--use-solutions: what the selected tests stand on, and the student has not solved, is the reference's."""
@@ -142,6 +143,12 @@ class SelectionPlugin:
             ]
             kinds: dict[str, Kind] = {**classroom.selection.kinds, **dict.fromkeys(borrowed, "solution")}
             classroom.selection = dataclasses.replace(classroom.selection, kinds=kinds)
+
+
+def usage_error(text: str) -> pytest.UsageError:
+    """A wrong option, folded for what pytest prints in front of it."""
+    lines = wrapped(text, shutil.get_terminal_size().columns, " " * len("ERROR: "))
+    return pytest.UsageError("\n".join(lines).lstrip())
 
 
 def exercise_id(item: pytest.Item) -> str:

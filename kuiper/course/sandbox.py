@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import numpy as np
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError
 from kuiper.course.material import PACKAGED
+from kuiper.course.phrases import phrase
 from kuiper.course.processes import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, process_control
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def chosen_mode(asked: str | None) -> Mode:
         return best_mode()
     if asked not in get_args(Mode) or not works(cast("Mode", asked)):
         known = ", ".join(mode for mode in get_args(Mode) if works(mode))
-        raise CourseError("sandbox", f"one of those that work on this machine ({known})", asked)
+        raise CommandError("sandbox", phrase("one of those that work on this machine ({known})", known=known), asked)
     return cast("Mode", asked)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kuiper.course.errors import CourseError
+from kuiper.course.errors import CommandError, CourseError
+from kuiper.course.phrases import listed, phrase
 from kuiper.language import _
 
 if TYPE_CHECKING:
@@ -57,9 +58,12 @@ def route(syllabus: Syllabus, name: str) -> Route:
     """
     paths = [path for course in syllabus.courses for path in course.paths]
     found = [path for path in paths if path.name == name]
-    if len(found) != 1:
-        known = " ".join(dict.fromkeys(path.name for path in paths)) or "(no paths here)"
-        raise CourseError("path", f"one of {known}", f"{name!r} {len(found)} times" if found else repr(name))
+    if not found:
+        known = list(dict.fromkeys(path.name for path in paths))
+        expected = phrase("one of {known}", known=listed(known)) if known else phrase("courses that have paths")
+        raise CommandError(phrase("path"), expected, repr(name))
+    if len(found) > 1:
+        raise CourseError("path", "names that differ", f"{name!r} {len(found)} times")
     (path,) = found
     known_ids = {exercise.id for exercise in syllabus}
     if lost := [id_ for id_ in path.exercises if id_ not in known_ids]:

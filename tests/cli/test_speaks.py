@@ -224,3 +224,26 @@ def test_speed_knows_what_the_probes_count() -> None:
     for path in ROOT.glob("course*/test_*.py"):
         found |= set(re.findall(r'return (?:best_)?seconds.*?, "([^"]+)"', path.read_text(encoding="utf-8")))
     assert found == {"FLOP", "B", *speed.COUNTED}
+
+
+WRONG = (
+    *("hint 9.9", "hint 1.1 foo", "hint 1.1 --level 9", "check 9.9", "watch 9", "reset 1.99", "solution x"),
+    *("annotate 1.1", "progress 9", "progress --path x", "progress --path cat 1.1", "race nothing"),
+    *("race photo --product mine", "race --picture x.png", "race --picture x", "race shakespeare --engine mine"),
+    *("course start below", "course start README.md", "course start ../mine", "course update .."),
+    *("grade nowhere", "grade notebooks"),
+)
+
+
+def test_errors_of_commands_speak(course: Syllabus, capsys: Captured) -> None:
+    (course.root.parent / "mine").mkdir()
+    (course.root.parent / "mine" / "mine.txt").touch()
+    names = {ladder.short for exercise in course for ladder in exercise.hints}
+    others = {"MODEL", "FOLDER", "ANOTHER_FOLDER", "start", "update", "expressions", "svg", "png"}
+    for line in WRONG:
+        words = line.split()
+        capsys.readouterr()
+        assert main(words) == 1, line
+        told = capsys.readouterr().err
+        assert "⟦" in told, line
+        assert escaped(told, {*KNOWN, *names, *words, *others}) == [], line
