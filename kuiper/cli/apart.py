@@ -82,7 +82,11 @@ def _result_here(name: str, words: Sequence[str], path: Path, variables: Mapping
     """The same in this process: what may crash takes it along."""
     code, said = command_here(["kuiper", *words], Path.cwd(), variables)
     if not path.is_file():
-        raise _told(name, said) if said.strip() else CommandError(name, phrase("a result"), f"exit code {code}")
+        raise (
+            _told(name, said)
+            if said.strip()
+            else CommandError(name, phrase("a result"), phrase("exit code {code}", code=code))
+        )
     return path
 
 

@@ -11,13 +11,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from kuiper.cli.course import chosen
-from kuiper.cli.terminal import open_console
-from kuiper.course.grade import Grade, Report, as_dict, grade_all, gradescope, submissions_in
+from kuiper.cli.terminal import fitted, open_console
+from kuiper.course.grade import Grade, Report, as_dict, grade_all, gradescope, sums
+from kuiper.course.intake import submissions_in
 from kuiper.course.manifest import read_syllabus
+from kuiper.course.phrases import said
 from kuiper.course.places import root_here
 from kuiper.course.sandbox import chosen_mode, statement
 from kuiper.course.submission import NOT_HANDED_IN
-from kuiper.language import _
+from kuiper.language import _, translate
 from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
@@ -51,10 +53,10 @@ def execute(arguments: argparse.Namespace) -> int:
     submissions = submissions_in(syllabus, arguments.folder.resolve())
     console = open_console()
     mode = chosen_mode(arguments.sandbox)
-    console.print(statement(mode), style="dim")
+    console.print(fitted(statement(mode), console.width), style="dim")
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("grading", total=len(submissions))
+        task = bar.add_task(_("grading"), total=len(submissions))
         reports = grade_all(
             syllabus,
             exercises,
@@ -68,40 +70,53 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(table_of(reports) if len(reports) > 1 else details(reports[0]))
     for report in reports:
         for words in report.odd:
-            console.print(f"look at {report.name} {words}", soft_wrap=True)
+            console.print(_("look at {submission} {words}").format(submission=report.name, words=words), soft_wrap=True)
     store(reports, arguments.json, arguments.gradescope)
     return 0
 
 
 def details(report: Report) -> Table:
     """One submission, one line for each exercise that was handed in, and one for the others."""
-    title = f"{report.name}: {report.points} of {report.full} points"
-    title += f", {report.speed} of {report.most_speed} for speed" if report.most_speed else ""
+    title = _("{submission}: {points} of {full} points")
+    if report.most_speed:
+        title = _("{submission}: {points} of {full} points, {speed} of {most_speed} for speed")
+    title = title.format(submission=report.name, **sums(report))
     table = Table(title=title, box=None, title_justify="left")
-    for heading in ("", "exercise", "points", "tests", "verdict", *(("speed",) if report.most_speed else ())):
+    for heading in ("", _("exercise"), _("points"), _("tests"), _("verdict"), *_speed_heading(report.most_speed)):
         table.add_column(heading)
     for grade in _handed_in(report):
-        words = [grade.id, grade.title, f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}", grade.verdict]
+        counts = f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}"
+        words = [grade.id, translate(grade.title, "hints"), *counts, said(grade.verdict)]
         words += [f"{grade.speed}/{grade.most_speed}"] if grade.most_speed else []
         table.add_row(*words, style="green" if grade.points else "red")
     if missing := len(report.grades) - len(_handed_in(report)):
-        table.add_row("", f"{missing} {NOT_HANDED_IN}", style="dim")
+        table.add_row("", _missing(missing), style="dim")
     return table
 
 
 def table_of(reports: list[Report]) -> Table:
     """Many submissions, one line for each."""
     table, is_timed = Table(box=None), any(report.most_speed for report in reports)
-    for heading in ("submission", "points", *(("speed",) if is_timed else ()), "solved", "not solved"):
+    for heading in (_("submission"), _("points"), *_speed_heading(is_timed), _("solved"), _("not solved")):
         table.add_column(heading)
     for report in reports:
         solved = [grade.id for grade in report.grades if grade.points]
-        others = [f"{grade.id} ({grade.verdict})" for grade in _handed_in(report) if not grade.points]
+        failed = _("{exercise} ({verdict})")
+        wrong = [grade for grade in _handed_in(report) if not grade.points]
+        others = [failed.format(exercise=grade.id, verdict=said(grade.verdict)) for grade in wrong]
         missing = len(report.grades) - len(_handed_in(report))
-        others += [f"{missing} {NOT_HANDED_IN}"] if missing else []
+        others += [_missing(missing)] if missing else []
         speed = [f"{report.speed}/{report.most_speed}"] if is_timed else []
-        table.add_row(report.name, f"{report.points}/{report.full}", *speed, " ".join(solved), ", ".join(others))
+        table.add_row(report.name, f"{report.points}/{report.full}", *speed, " ".join(solved), _(", ").join(others))
     return table
+
+
+def _speed_heading(is_timed: object) -> list[str]:
+    return [_("speed")] if is_timed else []
+
+
+def _missing(count: int) -> str:
+    return _("{count} not handed in").format(count=count)
 
 
 def _handed_in(report: Report) -> list[Grade]:

@@ -10,17 +10,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.cleanup import temporary_folder
-from kuiper.course.errors import CommandError
-from kuiper.course.intake import Intake, RefusedError, find, take_in
+from kuiper.course.intake import Intake, take_in
 from kuiper.course.integrity import Snapshot, judging_code
 from kuiper.course.judge import Judgement, Judges
 from kuiper.course.observation import DIED, DIED_OF_MEMORY, ENDED_IN_CALL
-from kuiper.course.phrases import phrase
+from kuiper.course.phrases import phrase, said
 from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
 from kuiper.course.speed import reached
 from kuiper.course.submission import NOT_HANDED_IN
-from kuiper.language import _, translate
+from kuiper.language import _, noop, translate
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -30,7 +29,10 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise, Syllabus
     from kuiper.course.sandbox import Mode
 
-NOT_TRUSTED = "not trusted"
+NOT_TRUSTED = phrase("not trusted")
+VERDICTS = noop("wrong"), noop("waiting"), noop("blocked"), noop("unfinished")
+"""How a test that has not passed may have ended, as pytest's own run says it; see classroom.py."""
+
 SHELLS = 128  # and the signal's number: the exit code of who waited for a process that a signal ended
 UNBELIEVABLE = 4.0  # times what is worth all points: the clock is one in the submission's own process
 MAX_SHOWN = 2000  # characters of anything that a submission may have sent
@@ -38,7 +40,10 @@ MAX_SHOWN = 2000  # characters of anything that a submission may have sent
 
 @dataclass(frozen=True)
 class Grade:
-    """One exercise of one submission. Points are given when every test has passed, those for speed if it was timed."""
+    """One exercise of one submission. Points are given when every test has passed, those for speed if it was timed.
+
+    The verdict is a phrase: English, unless it is ``said``. The message is what the student gets to read.
+    """
 
     id: str
     title: str
@@ -81,27 +86,6 @@ class Report:
     @property
     def most_speed(self) -> int:
         return sum(grade.most_speed for grade in self.grades)
-
-
-def submissions_in(syllabus: Syllabus, folder: Path) -> list[Path]:
-    """The folder itself if it holds exercises, else those of its folders that do.
-
-    Raises
-    ------
-    CourseError
-        If there is no exercise anywhere.
-    """
-    if not folder.is_dir():
-        expected = phrase("a folder with a submission, or with folders of them")
-        raise CommandError(str(folder), expected, phrase("no such folder"))
-    if any(_is_handed_in(folder, exercise) for exercise in syllabus):
-        return [folder]
-    found = [
-        path for path in sorted(folder.iterdir()) if path.is_dir() and any(_is_handed_in(path, ex) for ex in syllabus)
-    ]
-    if not found:
-        raise CommandError(str(folder), phrase("submissions: folders with exercise files"), phrase("none"))
-    return found
 
 
 def grade_all(
@@ -187,8 +171,12 @@ def gradescope(report: Report) -> dict[str, Any]:
 
 def as_dict(report: Report) -> dict[str, Any]:
     """The report for other programs."""
-    sums = {"points": report.points, "full": report.full, "speed": report.speed, "most_speed": report.most_speed}
-    return {"name": report.name, **sums, **asdict(report)}
+    return {"name": report.name, **sums(report), **asdict(report)}
+
+
+def sums(report: Report) -> dict[str, int]:
+    """The points, and what there is to be had."""
+    return {"points": report.points, "full": report.full, "speed": report.speed, "most_speed": report.most_speed}
 
 
 def _home(folder: Path) -> Path:
@@ -199,20 +187,18 @@ def _home(folder: Path) -> Path:
     return home
 
 
-def _is_handed_in(folder: Path, exercise: Exercise) -> bool:
-    try:
-        return find(folder, exercise) is not None
-    except RefusedError:  # something is there; the report will say what
-        return True
-
-
 def _report(exercises: Sequence[Exercise], submission: Path, intake: Intake, judged: Judgement) -> Report:
     outcomes, ends = judged.outcomes, judged.ends
     grades = tuple(_grade(exercise, outcomes.get(exercise.id, []), ends.get(exercise.id, "")) for exercise in exercises)
     asked = {exercise.id for exercise in exercises}
     found = [*intake.odd, *ends.items(), *((grade.id, grade.verdict) for grade in grades if grade.has_ended)]
-    odd = [f"{id_}: {words}" for id_, words in found if id_ in asked]
-    return Report(shown(submission.name) or "?", grades, tuple(map(shown, odd)))
+    odd = [_about(id_, words) for id_, words in found if id_ in asked]
+    return Report(shown(submission.name) or "?", grades, tuple(odd))
+
+
+def _about(id_: str, words: str) -> str:
+    """What there is to look at in an exercise."""
+    return shown(_("{exercise}: {words}").format(exercise=id_, words=said(words)))
 
 
 def _with_speeds(report: Report, exercises: Sequence[Exercise], judged: Judgement) -> Report:
@@ -224,21 +210,21 @@ def _with_speeds(report: Report, exercises: Sequence[Exercise], judged: Judgemen
         count = reached(exercise.speed, entry["ratio"]) if entry is not None and is_timed else 0
         grades.append(replace(grade, speed=count, most_speed=len(exercise.speed)))
         if entry is not None and is_timed and entry["ratio"] > UNBELIEVABLE * exercise.speed[-1]:
-            odd.append(
-                f"{exercise.id}: {entry['ratio']:.1f} times as fast as the reference: read it, a clock can be forged"
-            )
+            words = noop("{ratio} times as fast as the reference: read it, a clock can be forged")
+            odd.append(_about(exercise.id, phrase(words, ratio=f"{entry['ratio']:.1f}")))
         elif entry is not None and is_timed and entry["busy"] and count < len(exercise.speed):
-            odd.append(f"{exercise.id}: the machine was too busy to judge its speed ({entry['busy']}): grade it again")
+            words = phrase("the machine was too busy to judge its speed ({busy}): grade it again", busy=entry["busy"])
+            odd.append(_about(exercise.id, words))
         elif grade.points and exercise.speed and entry is None:
-            odd.append(f"{exercise.id}: its speed could not be measured")
+            odd.append(_about(exercise.id, phrase("its speed could not be measured")))
     return replace(report, grades=tuple(grades), odd=(*report.odd, *odd))
 
 
 def _void(report: Report, changed: list[str]) -> Report:
     """The same without points."""
     grades = tuple(replace(grade, points=0, speed=0, verdict=NOT_TRUSTED) for grade in report.grades)
-    words = f"while this or one before it ran, the grader's own files changed ({', '.join(changed[:3])}): no points"
-    return replace(report, grades=grades, odd=(*report.odd, shown(words)))
+    words = _("while this or one before it ran, the grader's own files changed ({files}): no points")
+    return replace(report, grades=grades, odd=(*report.odd, shown(words.format(files=", ".join(changed[:3])))))
 
 
 def _grade(exercise: Exercise, own: list[dict[str, Any]], end: str) -> Grade:
@@ -246,8 +232,8 @@ def _grade(exercise: Exercise, own: list[dict[str, Any]], end: str) -> Grade:
     passed = sum(outcome["verdict"] == "passed" for outcome in own)
     is_solved = passed == len(own) == exercise.test_count and not end
     failed = next((outcome for outcome in own if outcome["verdict"] != "passed"), None)
-    verdict = "solved" if is_solved else _verdict(failed) if failed else end or "not run"
-    message = end if failed is None else "\n".join([failed["test"], *failed["lines"]])
+    verdict = phrase("solved") if is_solved else _verdict(failed) if failed else end or phrase("not run")
+    message = said(end) if failed is None else "\n".join([failed["test"], *failed["lines"]])
     points = exercise.points if is_solved else 0
     return Grade(
         exercise.id, exercise.title, points, exercise.points, passed, exercise.test_count, verdict, shown(message)
@@ -259,7 +245,7 @@ def _verdict(failed: dict[str, Any]) -> str:
     if failed["verdict"] == "not started":  # of a submission there is one word for it
         return NOT_HANDED_IN
     end = _end_in("\n".join(failed["lines"]))
-    return f"ended ({end})" if end and failed["verdict"] == "wrong" else str(failed["verdict"])
+    return phrase("ended ({end})", end=end) if end and failed["verdict"] == "wrong" else phrase(failed["verdict"])
 
 
 def _end_in(text: str) -> str:
@@ -269,7 +255,7 @@ def _end_in(text: str) -> str:
         return "SIGSEGV"
     if code := _field(translate(ENDED_IN_CALL), words):
         names = {str(SHELLS + number): number.name for number in signal.Signals}
-        return names.get(code, f"exit code {code}")
+        return names.get(code) or phrase("exit code {code}", code=code)
     return _field(translate(DIED), words)
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from kuiper.course.limits import Limits
 from kuiper.course.manifest import test_files
+from kuiper.course.phrases import phrase
 from kuiper.course.places import pytest_environment
 from kuiper.course.processes import end_tree
 from kuiper.course.pytest_command import pytest_command
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from kuiper.course.sandbox import Mode
 
 START_SECONDS = 120.0
-OUT_OF_TIME = "out of time"
-STOPPED = "stopped"  # what was judging ended in the middle, most likely for want of memory
+STOPPED = phrase("stopped")  # what was judging ended in the middle, most likely for want of memory
 
 Outcomes = dict[str, list[dict[str, Any]]]
 
@@ -154,7 +154,7 @@ class _Run:
                     found.outcomes.setdefault(entry["exercise"], []).append(entry)
             return last, "" if measures or self.process.wait(START_SECONDS) in (0, 1) else STOPPED
         except (queue.Empty, subprocess.TimeoutExpired):
-            return last, "" if measures else f"{OUT_OF_TIME} ({seconds:.0f} seconds)"
+            return last, "" if measures else phrase("out of time ({seconds} seconds)", seconds=f"{seconds:.0f}")
         finally:
             end_tree(self.process)
 

@@ -24,6 +24,7 @@ from kuiper.course.errors import CommandError
 from kuiper.course.material import PACKAGED
 from kuiper.course.phrases import phrase
 from kuiper.course.processes import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, process_control
+from kuiper.language import noop, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,23 +37,25 @@ SIGKILL = 9
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 OTHER_USERS = (1 << 20, 1 << 30)  # where systems give no numbers to people
 STATEMENTS: dict[Mode, str] = {
-    "bubblewrap": (
+    "bubblewrap": noop(
         "bubblewrap: no network, no other processes, a read-only file system without solutions, tests and other "
         "submissions"
     ),
-    "namespaces": (
+    "namespaces": noop(
         "light mode (Linux user namespaces, no bubblewrap): no network, no other processes, a read-only file system "
         "without solutions, tests and other submissions"
     ),
-    "limits": (
+    "limits": noop(
         "limits only (neither bubblewrap nor user namespaces here): submissions can use the network and read every "
         "file that others can read, the solutions among them; {rights}. Read the code first, or use a container"
     ),
 }
 RIGHTS = {
-    True: "they run as users of their own, who cannot write your files or reach your processes",
-    False: "they run as you, and can change your files and the grader itself: when the checkout changes, grading stops "
-    "and pays nothing",
+    True: noop("they run as users of their own, who cannot write your files or reach your processes"),
+    False: noop(
+        "they run as you, and can change your files and the grader itself: when the checkout changes, grading stops "
+        "and pays nothing"
+    ),
 }
 
 
@@ -152,7 +155,7 @@ def works(mode: Mode) -> bool:
 
 def statement(mode: Mode) -> str:
     """What the sandbox of this mode keeps off, for the person who grades."""
-    return STATEMENTS[mode].format(rights=RIGHTS[not are_alike(mode)])
+    return translate(STATEMENTS[mode]).format(rights=translate(RIGHTS[not are_alike(mode)]))
 
 
 def are_alike(mode: Mode) -> bool:

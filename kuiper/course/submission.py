@@ -18,6 +18,7 @@ from kuiper.course.intake import is_written, submitted
 from kuiper.course.limits import Limits
 from kuiper.course.markers import without_functions
 from kuiper.course.material import course_folders
+from kuiper.course.phrases import phrase
 from kuiper.course.places import folder
 from kuiper.course.processes import PR_SET_DUMPABLE, adopt_orphans, end_below, guard, process_control
 from kuiper.course.remote import Worker
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from kuiper.course.sandbox import Mode
 
 
-NOT_HANDED_IN = "not handed in"
+NOT_HANDED_IN = phrase("not handed in")
 
 
 def tests_files(home: Path) -> Path:

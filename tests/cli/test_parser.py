@@ -76,7 +76,7 @@ def test_wrong_words_are_told_in_the_language(words: list[str], capsys: Captured
         main(words)
     told = capsys.readouterr().err
     assert "⟦: error: ⟧" in told
-    assert escaped(told, {"kuiper", *COMMANDS, "ID", "FUNCTION", "ACTION", "COMMAND"}) == []
+    assert escaped(told, {"kuiper", "int", *COMMANDS, "ID", "FUNCTION", "ACTION", "COMMAND"}) == []
 
 
 @pytest.mark.usefixtures("pseudo_language")

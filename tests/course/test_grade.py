@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import time
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,15 @@ import pytest
 from kuiper.cli.grade import details, table_of
 from kuiper.cli.terminal import PlainConsole
 from kuiper.course.errors import CourseError
-from kuiper.course.grade import MAX_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.grade import MAX_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown
+from kuiper.course.intake import SUSPICIONS, submissions_in
 from kuiper.course.manifest import read_syllabus
+from kuiper.course.phrases import Phrase, recognised
 from kuiper.course.processes import descendants
-from kuiper.course.sandbox import Mode, best_mode, works
+from kuiper.course.sandbox import Mode, best_mode, statement, works
+from kuiper.course.suspicious_code import suspicious_code
 from tests.course.made_up import made_up
+from tests.pseudo_language import escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,6 +180,37 @@ def test_a_report_speaks_the_graders_language_and_its_verdicts_english(
     assert [grade.verdict for grade in report.grades] == [verdict]
     assert "⟦the process that ran your code" in report.grades[0].message
     assert gradescope(report)["tests"][0]["output"].startswith("0⟦ of ⟧2⟦ tests passed⟧")
+
+
+def test_tables_and_what_looks_odd_speak(
+    timed: Syllabus, tmp_path: Path, pseudo_language: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = submission(tmp_path, "ada", "import socket\n\n" + HONEST)
+    (folder / "fourfold.py").symlink_to(folder / "double.py")
+    report = grade_one(timed, list(timed), folder, 60.0)
+    for sum_ in (report, replace(report, grades=tuple(replace(grade, most_speed=3) for grade in report.grades))):
+        console = PlainConsole(file=StringIO(), width=400)
+        console.print(table_of([sum_, sum_]))
+        console.print(details(sum_))
+        assert isinstance(console.file, StringIO)
+        assert escaped(console.file.getvalue(), {"ada", "double", "fourfold"}) == []
+    assert report.odd[0].startswith("1.2⟦: ⟧")
+    assert escaped("\n".join(report.odd), {"socket", "py"}) == []
+    assert escaped(statement("limits") + statement("bubblewrap")) == []
+    assert as_dict(report)["grades"][0]["verdict"] == "solved"
+
+
+@pytest.mark.usefixtures("pseudo_language")
+def test_every_suspicion_is_a_message(tmp_path: Path) -> None:
+    code = "import os, kuiper.layers\nx = eval\nos.name = 1\ngetattr(x, str(x))\nkuiper.layers.x = 1\n"
+    (tmp_path / "a.py").write_text(code, encoding="utf-8")
+    code = "# cython: x=1\ncdef extern from '' as x\nfrom libc cimport os\ngetattr(x)\ncimport kuiper.layers\n"
+    (tmp_path / "a.pyx").write_text(code, encoding="utf-8")
+    (tmp_path / "b.pyx").write_text("x = (", encoding="utf-8")
+    found = [word for name in ("a.py", "a.pyx", "b.pyx") for word in suspicious_code([(tmp_path / name, None)])[0]]
+    recognised_ = [recognised(word, SUSPICIONS) for word in found]
+    assert all(isinstance(word, Phrase) for word in recognised_), found
+    assert {word.template for word in recognised_ if isinstance(word, Phrase)} == set(SUSPICIONS)
 
 
 def test_odd_is_only_what_belongs_to_the_exercises_that_were_asked_for(syllabus: Syllabus, tmp_path: Path) -> None:

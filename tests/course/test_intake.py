@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.course.grade import grade_one, submissions_in
-from kuiper.course.intake import MAX_FILE, submitted, take_in
+from kuiper.course.grade import grade_one
+from kuiper.course.intake import MAX_FILE, submissions_in, submitted, take_in
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
