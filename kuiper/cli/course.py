@@ -77,9 +77,12 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.action == "gates":
         return _gates(syllabus, arguments, console)
     if arguments.action == "translations":
+        from kuiper.course.translations import new_language
+
+        into = new_language(arguments.language) if arguments.language else None
         if arguments.pictures:
-            return _translated_pictures(syllabus, arguments.language, console)
-        return _translations(syllabus, arguments.language, arguments.write, console)
+            return _translated_pictures(syllabus, into, console)
+        return _translations(syllabus, into, arguments.write, console)
     if arguments.action == "tasks":
         return _tasks(syllabus, arguments.check, console)
     if arguments.action == "notebooks":

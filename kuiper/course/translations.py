@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     Fate = Literal["missing", "stale", "left over"]
 
+NAME = re.compile("[a-z]{2,3}")  # ISO 639
 HEAD = re.compile(r"^<!-- ([\w-]+) ([0-9a-f]{12}) -->$", re.MULTILINE)
 WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n.*?^<!-- \2 -->$", re.MULTILINE | re.DOTALL)
 NOTHING_WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n\1$", re.MULTILINE)
@@ -93,6 +94,26 @@ def _pages(root: Path, other: str) -> Iterator[Path]:
         yield from root.glob(f"{place}*.{other}.md")
 
 
+def new_language(name: str) -> str:
+    """The name of a language that there are translations into, or are to be.
+
+    It becomes the name of a folder. What the web says, as zh-CN, is not that name: see ``tag``.
+
+    Raises
+    ------
+    CourseError
+        If it is no such name, or English, which all is translated from.
+
+    >>> new_language("fr")
+    'fr'
+    """
+    if name == ENGLISH or not NAME.fullmatch(name):
+        short = re.split("[-_.@]", name, maxsplit=1)[0].lower()
+        hint = f"say {short}" if short != ENGLISH and NAME.fullmatch(short) else ""
+        raise CourseError("translations", "the short name of a language other than English", repr(name), hint)
+    return name
+
+
 def translation_file(source: Path, language: str) -> Path:
     """Where the words of a lecture or a page stand in another language."""
     if source.suffix == ".ipynb":
@@ -138,7 +159,15 @@ def digest(words: str) -> str:
 
 
 def english_words(source: Path) -> list[English]:
-    """What of a lecture or a page is to be translated."""
+    """What of a lecture or a page is to be translated.
+
+    Raises
+    ------
+    CourseError
+        If it is neither, by its name.
+    """
+    if source.suffix not in (".ipynb", ".md"):
+        raise CourseError(str(source), "a lecture (.ipynb) or a page (.md)", source.suffix or "no ending")
     text = source.read_text(encoding="utf-8")
     return _of_page(text) if source.suffix == ".md" else _of_lecture(json.loads(text))
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kuiper.cli import main
 from kuiper.course.errors import CourseError
 from kuiper.course.translations import (
     digest,
     english_words,
     gaps,
+    new_language,
     outline,
     read_translation,
     translated_lecture,
@@ -200,3 +202,29 @@ def test_a_translation_that_is_none_is_refused(text: str, message: str, tmp_path
     with pytest.raises(CourseError) as error:
         read_translation(tmp_path / "x.md")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("zh-CN", "; say zh"), ("zh_CN.UTF-8", "; say zh"), ("ZH", "; say zh"), ("en", ""), ("EN-gb", ""), ("../x", "")],
+)
+def test_new_language_refuses_what_is_no_name_of_a_folder(name: str, hint: str) -> None:
+    with pytest.raises(CourseError) as told:
+        new_language(name)
+    words = f"translations: expected the short name of a language other than English, got {name!r}{hint}"
+    assert str(told.value) == words
+
+
+def test_translations_write_nothing_for_a_wrong_name_or_another_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE, encoding="utf-8")
+    (tmp_path / "page.rst").write_text(PAGE, encoding="utf-8")
+    assert main(["course", "translations", "zh-CN", "--write", str(page)]) == 1
+    assert "say zh" in capsys.readouterr().err
+    assert main(["course", "translations", "zh", "--write", str(tmp_path / "page.rst")]) == 1
+    assert "expected a lecture (.ipynb) or a page (.md), got .rst" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "page.rst"]
+    assert main(["course", "translations", "zh", "--write", str(page)]) == 0
+    assert (tmp_path / "page.zh-CN.md").is_file()
