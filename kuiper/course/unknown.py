@@ -27,10 +27,10 @@ def no_function(exercise: str, known: Sequence[str], asked: str) -> CommandError
 
 
 def in_short(ids: Iterable[str]) -> str:
-    """Numbers in teaching order; those of a course that follow each other are one range.
+    """Numbers in teaching order; three or more of a course that follow each other are one range.
 
-    >>> in_short(["1.1", "1.2", "1.3", "2.1", "3.9", "3.10", "3.12"])
-    '1.1 to 1.3, 2.1, 3.9 to 3.10, 3.12'
+    >>> in_short(["1.1", "1.2", "1.3", "2.1", "3.8", "3.9", "3.10", "3.12", "3.13"])
+    '1.1 to 1.3, 2.1, 3.8 to 3.10, 3.12, 3.13'
     """
     runs: list[list[str]] = []
     for id_ in ids:
@@ -40,5 +40,5 @@ def in_short(ids: Iterable[str]) -> str:
             runs[-1].append(id_)
         else:
             runs.append([id_])
-    words = [phrase("{first} to {last}", first=run[0], last=run[-1]) if run[1:] else run[0] for run in runs]
-    return listed(words)
+    ranges = ([phrase("{first} to {last}", first=run[0], last=run[-1])] if run[2:] else run for run in runs)
+    return listed([words for range_ in ranges for words in range_])

@@ -108,7 +108,7 @@ def test_watch_waits_for_the_next_save(syllabus: Syllabus) -> None:
 def test_an_unknown_number_is_one_line(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hint", "9.9"]) == 1
     assert capsys.readouterr().err == (
-        "kuiper hint: exercise: expected one of 1.1 to 1.2, got '9.9'; kuiper progress lists all\n"
+        "kuiper hint: exercise: expected one of 1.1, 1.2, got '9.9'; kuiper progress lists all\n"
     )
 
 

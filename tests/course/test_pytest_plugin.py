@@ -118,7 +118,7 @@ def test_exercise_imports_no_tests_of_others_unless_they_are_named(syllabus: Syl
 def test_an_unknown_exercise_is_a_usage_error(syllabus: Syllabus) -> None:
     code, text = student_runs(syllabus, "--exercise", "7.7", "course1_made_up")
     assert code == 4
-    assert "expected one of 1.1 1.2, got '7.7'" in text
+    assert "expected one of 1.1, 1.2, got '7.7'" in text
 
 
 def test_a_file_that_does_not_compile_leaves_the_others_alone(syllabus: Syllabus) -> None:
