@@ -140,7 +140,7 @@ def before_and_after(impl, maximum, total, mixed, scores, values):
 
 
 def test_add_block_does_not_change_what_it_gets(impl):
-    calling(before_and_after, impl, *arrays([0], [3], [[10]]), array([[LOG4]]), array([[8]])).gives(
+    calling(before_and_after, impl, *arrays([0], [3], [[10]]), array([[LOG4]]), array([[8]])).keeps(
         state([0], [3], [[10]])
     )
 
@@ -226,7 +226,7 @@ def given_after_merge(impl, one, other):
 
 def test_merge_does_not_change_what_it_gets(impl):
     one, other = ([0], [2], [[10]]), ([LOG4], [1], [[3]])
-    calling(given_after_merge, impl, arrays(*one), arrays(*other)).gives((state(*one), state(*other)))
+    calling(given_after_merge, impl, arrays(*one), arrays(*other)).keeps((state(*one), state(*other)))
 
 
 def finished(impl, maximum, total, mixed):
@@ -255,7 +255,7 @@ def given_after_finish(impl, maximum, total, mixed):
 
 
 def test_finish_does_not_change_what_it_gets(impl):
-    calling(given_after_finish, impl, *arrays([1, HIDDEN], [4, 0], [[2, 8], [0, 0]])).gives(
+    calling(given_after_finish, impl, *arrays([1, HIDDEN], [4, 0], [[2, 8], [0, 0]])).keeps(
         state([1, HIDDEN], [4, 0], [[2, 8], [0, 0]])
     )
 

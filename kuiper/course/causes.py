@@ -34,7 +34,8 @@ def cause_of(raised: Raised) -> str:
         return _first(COMPILING, raised.message)
     if raised.is_on_purpose:
         return phrase("your own check, in the line shown, refuses what is allowed")
-    return _first(RAISING, f"{raised.type}: {raised.message}")
+    line = re.search(r":\d+: (.*)$", raised.place)  # the student's, which some sentences go by, too
+    return _first(RAISING, f"{raised.type}: {raised.message}" + (f"\n{line[1]}" if line else ""))
 
 
 def typical_cause(error: BaseException) -> str:

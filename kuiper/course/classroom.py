@@ -11,6 +11,7 @@ from kuiper.course.implementation import Implementation, StudentError
 from kuiper.course.in_place import InPlace
 from kuiper.course.markers import FUNCTION
 from kuiper.course.observation import Raised
+from kuiper.course.phrases import Phrase, said
 from kuiper.course.progress import Progress, is_started
 from kuiper.course.quiet import own_wait
 from kuiper.course.remote import Worker
@@ -60,6 +61,13 @@ class Outcome:
     cause: str = ""
     function: str = ""
     script: list[str] = field(default_factory=list)
+
+    def speak(self) -> None:
+        """Keep the words of slips and causes in the student's language, beside plain English that can be sent."""
+        words = [*self.diagnosis, self.cause]
+        self.said = {str(each): said(each) for each in words if isinstance(each, Phrase)}
+        self.diagnosis, self.cause = [str(each) for each in self.diagnosis], str(self.cause)
+        self.lines_of = {str(when): line for when, line in self.lines_of.items()}
 
 
 def in_words(outcome: Outcome, mistake: str) -> str:

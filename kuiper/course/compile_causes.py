@@ -9,6 +9,7 @@ from kuiper.language import noop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+CLOSED = r"(?:[^()\[\]{}\n]|[(\[{](?:[^()\[\]{}\n]|[(\[{][^()\[\]{}\n]*[)\]}])*[)\]}])*"  # brackets that are closed
 NO_STATEMENT = r"(?:Expected an identifier or literal|simple statement list|invalid syntax)"
 
 # Each completes "this is what you get when ..."; the first that fits is taken. {one} and {two} are what the brackets
@@ -54,6 +55,18 @@ COMPILING: Sequence[tuple[str, str]] = (
     (
         r"Cannot assign type '(?:const )?(float|double)' to '(int|long|Py_ssize_t|(?:un)?signed char)'",
         noop("a number with a point is put into a variable of type {two}: `cdef {one}` holds it"),
+    ),
+    (
+        r"Invalid index for memoryview specified, type (\w+)",
+        noop("an index is a {one}: `cdef int` or `cdef Py_ssize_t` holds one, and `//` of two of these is one"),
+    ),
+    (
+        r"Cannot convert '\w+' to memoryviewslice\s+(?:cdef [^=]*?)?(\w+) = ",
+        noop("one number is put in the place of a whole array: `{one}[:] = ` writes it into each of its numbers"),
+    ),
+    (
+        r"Cannot coerce list to type '(?:float|double|int)'",
+        noop("a list is put into one number, or into a part of an array: a loop sets its numbers"),
     ),
     (
         r"Assignment to slice of wrong length",
@@ -107,6 +120,11 @@ COMPILING: Sequence[tuple[str, str]] = (
     (r"Assignment to const", noop("an array that is `const`, which may only be read, is written to")),
     (r"'(\w+)' redeclared", noop("`{one}` is declared twice: one `cdef` is enough")),
     (r"'(\w+)' is not a type identifier", noop("`{one}` is no type of C: float, double, int and Py_ssize_t are")),
+    (
+        rf"Perhaps you forgot a comma\?\n[^\n]*[(\[{{]{CLOSED}\n",
+        noop("a bracket is opened and not closed, or a comma is missing between two values"),
+    ),
+    (r"Perhaps you forgot a comma", noop("a comma or an operator is missing between two values")),
     (
         r"Expected '[)\]}]', found|was never closed",
         noop("a bracket is opened and not closed, or closed by another one"),

@@ -22,6 +22,10 @@ RAISING: Sequence[tuple[str, str]] = (
     ),
     (r"NameError: name '(np|numpy)' is not defined", noop("`import numpy as np` is missing at the top of the file")),
     (
+        r"NameError: name '(bisect|collections|copy|functools|heapq|itertools|json|math|random|re|struct|time)' is not",
+        noop("`import {one}` is missing at the top of the file"),
+    ),
+    (
         r"NameError: name '(\w+)' is not defined",
         noop("`{one}` has no value yet, or its name is spelled in another way"),
     ),
@@ -63,6 +67,14 @@ RAISING: Sequence[tuple[str, str]] = (
         r"TypeError: unhashable type: '(\w+)'",
         noop("a {one} is put into a set, or is the key of a dictionary: a tuple can be"),
     ),
+    (
+        r"TypeError: (?:object of type )?'(generator|map|filter|zip)' (?:has no len|object is not subscriptable)",
+        noop("a {one} has no length and no index, as it makes its elements one by one: list(...) makes a list of them"),
+    ),
+    (
+        r"TypeError: (\w+)\.(\w+)\(\) takes 0 positional arguments but 1 was given",
+        noop("the method `{two}` lacks its first parameter, `self`"),
+    ),
     (r"TypeError: '(\w+)' object is not subscriptable", noop("an index is used on a {one}, which has no elements")),
     (r"TypeError: '(\w+)' object is not iterable", noop("a loop goes through a {one}, which has no elements")),
     (
@@ -72,6 +84,14 @@ RAISING: Sequence[tuple[str, str]] = (
     (
         r"(?:TypeError|IndexError): .*indices must be integers",
         noop("an index is no integer: `/` makes a float, `//` does not"),
+    ),
+    (
+        r"ValueError: .*truth value of an array.*\n.*(?<![\w.])(max|min)\(",
+        noop("`{one}` gets arrays: it compares two numbers, and np.{one}imum does so number by number"),
+    ),
+    (
+        r"ValueError: .*truth value of an array.*\n.*[=!]= None\b",
+        noop("an array is compared with None by `==` or `!=`: `is None` or `is not None` asks whether it is there"),
     ),
     (
         r"ValueError: .*truth value of an array",

@@ -32,9 +32,9 @@ from kuiper.course.diagnosis import (
 )
 from kuiper.course.error_causes import SOMETHING_IS_NONE
 from kuiper.course.errors import CourseError
+from kuiper.course.evident import evident_cause, evident_order, loops_without_break, say_what_is_asked
 from kuiper.course.likeness import Likeness
 from kuiper.course.patience import told_if_slow
-from kuiper.course.phrases import Phrase, said
 from kuiper.course.places import folder
 from kuiper.course.properties import property_of
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
@@ -111,6 +111,8 @@ class RunningPlugin:
             return made
         error = call.excinfo.value if call.excinfo else None
         error = self.errors.pop(item.nodeid, error)
+        if isinstance(error, Mismatch):
+            say_what_is_asked(exercise, self._text(exercise), error)  # before anybody reads it
         outcome = self.selection.classroom(exercise).judge(exercise, item.name, error)
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             asked = self.diagnosed[exercise.id]
@@ -122,7 +124,7 @@ class RunningPlugin:
                 outcome.cause = typical_cause(error)
         elif outcome.verdict == "passed" and self._may_diagnose:
             outcome.diagnosis = self._agreeing(exercise, item)
-        _speak(outcome)
+        outcome.speak()
         if outcome.verdict == "wrong" and isinstance(error, Mismatch) and self.config.getoption("--call"):
             outcome.script = (
                 call_script(error.made, exercise.id)
@@ -184,11 +186,14 @@ class RunningPlugin:
         failed, left = Ran.of(item), self.candidates.get(exercise.id)
         self.behind = _behind(item, exercise)
         if left is None:
+            evident = evident_cause(exercise, self._text(exercise), function, error)
             with self._told(_("comparing with known mistakes")):
-                found = self._suspects(exercise, failed, error, function)
+                found = [] if evident else self._suspects(exercise, failed, error, function)
+            if not found and not evident:
+                evident = evident_order(exercise, self._text(exercise), error) or typical_cause(error)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             self.failures[exercise.id] = [(failed, error)]
-            return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
+            return [suspect.when for suspect in found] or [*filter(None, [evident])]
         if function != self.functions[exercise.id]:
             return []
         if self.diagnosed[exercise.id] + 1 >= MAX_TESTS or not is_diagnosed(failed, error):
@@ -225,8 +230,13 @@ class RunningPlugin:
         passed = self.passed_before[exercise.id] = before[-MAX_PASSED:]
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
-        if found.how > Likeness.LOOSE or (certain_cause(error) and not is_not_filled):
+        is_certain = certain_cause(error) or evident_order(exercise, self._text(exercise), error)
+        if found.how > Likeness.LOOSE or (is_certain and not is_not_filled):
             return found.suspects
+        loops = loops_without_break(exercise, self._text(exercise))
+        ending = alike(classroom, exercise, loops, failed, error, before[-MAX_UNSPOILT:]).suspects
+        if ending:
+            return ending
         mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
         # Whatever makes something None ends with the same error, so slips would fit that have nothing to do with it.
         if mended.how == Likeness.EXACT or certain_cause(error) or typical_cause(error) == SOMETHING_IS_NONE:
@@ -236,6 +246,11 @@ class RunningPlugin:
             return missed
         slipped = slips(classroom, exercise, function, failed, error, passed)
         return max(mended, slipped, found, key=lambda each: each.how).suspects
+
+    def _text(self, exercise: Exercise) -> str:
+        """The file that is tested."""
+        path = self.selection.classroom(exercise).selection_for(exercise).path(exercise)
+        return path.read_text(encoding="utf-8", errors="replace")
 
     def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
         """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
@@ -267,14 +282,6 @@ class RunningPlugin:
                 return words.format(file=shown(path))
         words = _("{test} runs; a call that takes {seconds} seconds counts as an endless loop")
         return words.format(test=test, seconds=f"{exercise.timeout:.0f}")
-
-
-def _speak(outcome: Outcome) -> None:
-    """Keep the words of slips and causes in the student's language, beside plain English that any process can send."""
-    words = [*outcome.diagnosis, outcome.cause]
-    outcome.said = {str(each): said(each) for each in words if isinstance(each, Phrase)}
-    outcome.diagnosis, outcome.cause = [str(each) for each in outcome.diagnosis], str(outcome.cause)
-    outcome.lines_of = {str(when): line for when, line in outcome.lines_of.items()}
 
 
 def _behind(item: pytest.Function, exercise: Exercise) -> list[Ran]:

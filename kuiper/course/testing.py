@@ -127,6 +127,14 @@ class Call:
         for key in seen.changed:
             raise self._overwritten(key)
 
+    def keeps(self, given: Any) -> None:
+        """The function returns what it has handed to another one, which must be as it was ``given``."""
+        __tracebackhide__ = True
+        self.judgement = lambda call: call.keeps(given)
+        seen = self._observe(given)
+        if difference(seen.value, given):
+            raise self._mismatch(self._text(), given, seen.value, OVERWRITTEN)
+
     def fills(self, out: np.ndarray, expected: Any, tolerance: float = 0.0) -> None:
         """It writes this into ``out``, one of the arguments, and leaves the others as they are."""
         __tracebackhide__ = True

@@ -61,6 +61,9 @@ def said(code: str, folder: Path, cache: Path) -> str:
         ("def f(x):\n    cdef float[4] y\n    y = [1]\n", "a list of another length"),
         ("def f(x):\n    if x && x:\n        return 1\n", "`&&` is C: Python says `and`"),
         ("def f(x):\n    return (x + 1\n", "a bracket is opened and not closed"),
+        ("def f(float[:] x, float i):\n    return x[i]\n", "an index is a float: `cdef int`"),
+        ("def f(float[:, :] columns):\n    columns = 0\n", "`columns[:] = ` writes it into each"),
+        ("def f(float[:, :] x):\n    x[0] = [1, 2]\n", "a list is put into one number"),
         ("def f(float[:] x, float a):\n    x[:] = x * a\n", "`*` is used on a whole memoryview"),
         ("def f(x):\n    for i in range(3):\n    x = 2\n", "is not indented"),
         ("def f(x):\n    for i in range(3):\n        x = 2\n      x = 3\n", "not indented alike"),
@@ -87,6 +90,48 @@ def test_cause_of_a_vec_that_is_set_to_a_number(message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("y = np.sqrt(x + eps", "a bracket is opened and not closed, or a comma"),
+        ("y = np.sqrt((x + eps) * f(x[0])", "a bracket is opened and not closed, or a comma"),
+        ("y = f((x + eps) f(x[0]))", "a comma or an operator is missing"),
+    ],
+)
+def test_cause_of_a_comma_that_python_misses(line: str, words: str) -> None:
+    """It misses one where the brackets of a line above are open, too."""
+    message = f"x.py:4:5: invalid syntax. Perhaps you forgot a comma?\n    {line}\n    ^"
+    assert cause_of(Raised("ExerciseSyntaxError", (), message)).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "words"),
+    [
+        (
+            "ValueError: The truth value of an array with more than one element is ambiguous.",
+            "m = max(a, b)",
+            "np.maximum",
+        ),
+        (
+            "ValueError: The truth value of an array with more than one element is ambiguous.",
+            "m = np.max(a) or b",
+            "any()",
+        ),
+        (
+            "ValueError: The truth value of an array with more than one element is ambiguous.",
+            "if a == None:",
+            "`is None`",
+        ),
+        ("ValueError: The truth value of an array with more than one element is ambiguous.", "", "any()"),
+        ("TypeError: Pool.take() takes 0 positional arguments but 1 was given", "", "method `take` lacks its first"),
+    ],
+)
+def test_cause_of_an_error_goes_by_the_line_too(error: str, line: str, words: str) -> None:
+    kind, message = error.split(": ", 1)
+    raised = Raised(kind, (), message, f"exercises/x.py:3: {line}" if line else "")
+    assert words in cause_of(raised)
+
+
+@pytest.mark.parametrize(
     ("function", "words"),
     [
         (lambda: "".join([1]), ""),  # type: ignore[list-item]
@@ -96,6 +141,9 @@ def test_cause_of_a_vec_that_is_set_to_a_number(message: str) -> None:
         (lambda: "abc"[3], "not smaller than the length of the string"),
         (lambda: "abc".__getitem__(2 / 1), "`/` makes a float"),  # type: ignore[call-overload]
         (lambda: {[1]}, "a list is put into a set"),  # type: ignore[type-var]
+        (lambda: len(x for x in [1]), "a generator has no length and no index"),  # type: ignore[arg-type]
+        (lambda: zip([1], [2], strict=False)[0], "a zip has no length and no index"),  # type: ignore[index]
+        (lambda: heapq.nlargest(2, [1]), "`import heapq` is missing"),  # type: ignore[name-defined] # noqa: F821
         (lambda: max(3, 4)[0], "an index is used on a int"),  # type: ignore[index]
         (lambda: bool(np.ones(2)), "any()"),
         (lambda: np.ones(2) + np.ones(3), "shapes (2,) and (3,)"),
@@ -164,6 +212,18 @@ def test_typical_cause_of_an_answer_of_another_type(got: object, expected: objec
         calling(lambda: got).gives(expected)
     assert words in typical_cause(caught.value)
     assert bool(words) == bool(typical_cause(caught.value))
+
+
+def test_typical_cause_of_what_a_test_has_handed_over_and_finds_changed() -> None:
+    def given_after(numbers: list[int]) -> list[int]:
+        numbers.append(3)
+        return numbers
+
+    with pytest.raises(Mismatch) as caught:
+        calling(given_after, [1, 2]).keeps([1, 2])
+    assert "a copy is to be changed" in typical_cause(caught.value)
+    assert caught.value.got == [1, 2, 3]
+    calling(given_after, [1, 2]).keeps([1, 2, 3])
 
 
 def test_typical_cause_of_arrays_that_are_not_filled_or_changed() -> None:

@@ -60,6 +60,24 @@ def test_what_raises_is_named(syllabus: Syllabus, code: str, likely: str) -> Non
         assert "    hint 1: what is twice?" in text
 
 
+def test_a_name_that_the_file_explains_is_named_before_the_bank(syllabus: Syllabus) -> None:
+    """The bank has a mistake that raises the same NameError; a name of the student's own tells more."""
+    bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
+    more = '\n[[bug]]\nname = "missed"\nwhen = "the factor is missed"\nreplace = "x * 2"\nwith = "resalt"\n'
+    bugs.write_text(bugs.read_text() + more)
+    solve(syllabus, "1.1", ("return result", "return resalt"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "likely: this is what you get when `resalt` is written, which has no value: is `result` meant?\n" in text
+
+
+@pytest.mark.thorough
+def test_a_missing_break_is_named_where_the_else_of_a_loop_is_always_reached(syllabus: Syllabus) -> None:
+    loop = "for n in (2, 3):\n        if n == 2:\n            result = x * n\n    else:\n        result = -1\n"
+    solve(syllabus, "1.1", ("result = x * 2 + 0\n", loop))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "when a `break` is missing in the loop over `n`, whose `else` is reached each time\n" in text
+
+
 def test_an_error_is_named_whatever_its_words_are(syllabus: Syllabus) -> None:
     """The student's own `raise` and the bank's say the same thing in other words."""
     bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
