@@ -79,11 +79,11 @@ RAISING: Sequence[tuple[str, str]] = (
     (r"TypeError: '(\w+)' object is not iterable", noop("a loop goes through a {one}, which has no elements")),
     (
         r"TypeError: '(float|numpy\.float\d+)' object cannot be interpreted",
-        noop("an index or a length is a {one}: `/` makes one, `//` does not"),
+        noop("an index or a length is a {one}: `/` makes one, `//` of two integers does not"),
     ),
     (
         r"(?:TypeError|IndexError): .*indices must be integers",
-        noop("an index is no integer: `/` makes a float, `//` does not"),
+        noop("an index is no integer: `/` makes a float, `//` of two integers does not"),
     ),
     (
         r"ValueError: .*truth value of an array.*\n.*(?<![\w.])(max|min)\(",
@@ -223,7 +223,10 @@ ANSWERING: Sequence[tuple[str, str]] = (
     (r"^NoneType where", NOTHING_RETURNED),
     (r"^list where tuple", noop("a list is returned where a tuple is asked for: tuple(...) makes one of it")),
     (r"^tuple where list", noop("a tuple is returned where a list is asked for: list(...) makes one of it")),
-    (r"^float where int", noop("a float is returned where an integer is asked for: `/` makes a float, `//` does not")),
+    (
+        r"^float where int",
+        noop("a float is returned where an integer is asked for: `/` makes a float, `//` of two integers does not"),
+    ),
     (
         r"^(?:list|tuple|int|float) where an array",
         noop("no array is returned: np.array(..., np.float32) makes one of numbers"),

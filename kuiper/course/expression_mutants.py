@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.call_mutants import RELATIVES, of_call, of_comprehension, of_elements, of_index
 from kuiper.course.interpreted import DIVISION
-from kuiper.course.mutant_words import ABOUT, BY, COLON, NEAR, OF, WITH
+from kuiper.course.mutant_words import ABOUT, BY, NEAR, OF, WITH
 from kuiper.course.name_mutants import A_NAME, MODULES, STANDS
 from kuiper.course.phrases import code, phrase
 from kuiper.language import noop
@@ -99,9 +99,13 @@ def _of_comparison(node: ast.Compare, voice: Voice) -> Iterator[Change]:
             new.ops = [*node.ops[:number], other(), *node.ops[number + 1 :]]
             yield rank, phrase(words, about=about), new
     if len(node.ops) == 2:  # a <= b < c
-        names = voice.of(COLON, node)
-        words = phrase("one of the two borders of a comparison is not asked for{names}", names=names)
-        for first in (0, 1):
+        about = voice.of(OF, parts[1])
+        for first, border in ((0, parts[2]), (1, parts[0])):
+            value = ast.unparse(border) if isinstance(border, ast.Constant) else voice.several(border)
+            which = phrase(": {value}", value=value) if value else ""
+            words = phrase(
+                "a comparison{about} does not ask for one of its two borders{border}", about=about, border=which
+            )
             yield 1, words, ast.Compare(parts[first], [node.ops[first]], [parts[first + 1]])
 
 

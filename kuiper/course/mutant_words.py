@@ -33,9 +33,10 @@ COMMON = {
 
 OF, ABOUT, WITH = noop(" of {names}"), noop(" about {names}"), noop(" with {names}")
 FROM, NEAR, BY = noop(" from {names}"), noop(" near {names}"), noop(" by {names}")
-IN, UP_TO, COLON = noop(" in {names}"), noop(" up to {names}"), noop(" : {names}")
+IN, UP_TO, ON = noop(" in {names}"), noop(" up to {names}"), noop(" on {names}")
 IN_LINE, AND_IS_ABOUT = noop(" in the line with {names}"), noop(" and is about {names}")
-"""How a sentence goes on with names; each begins with a space, as a sentence may have none."""
+THE_ONE_ABOUT = noop(", the one about {names},")
+"""How a sentence goes on with names; each begins with a space or a comma, as a sentence may have none."""
 WRITTEN, COMPUTED = noop(" where {name} is written"), noop(" where {name} is computed")
 IN_RETURN, IN_HEAD, A_LOOP = noop(" in what is returned"), noop(" in the head of {loop}"), noop("a loop")
 PARTS = {

@@ -22,8 +22,8 @@ CUT_OFF = (
     noop("{text} is cut off behind a text"),
     noop("{one} and {other} are cut off around a text"),
 )
-TOO_LARGE = noop("an integer is one too large: counted from the wrong end, or rounded the wrong way")
-TOO_SMALL = noop("an integer is one too small: counted from the wrong end, or rounded the wrong way")
+TOO_LARGE = noop("an integer is one too large: counted from 1 instead of 0, or rounded the wrong way")
+TOO_SMALL = noop("an integer is one too small: counted from 0 instead of 1, or rounded the wrong way")
 SHORT = 30  # signs of a value within a sentence
 
 

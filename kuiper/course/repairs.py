@@ -93,8 +93,8 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("a factor{which} is left out{place}"): noop("a factor{which} is too many{place}"),
     noop("the division{divisor} is left out{place}"): noop("a division{divisor} is too many{place}"),
     noop("a part of a condition is left out: the one{which}"): noop("a condition asks for too much: the part{which}"),
-    noop("one of the two borders of a comparison is not asked for{names}"): noop(
-        "a comparison asks for a border too many{names}"
+    noop("a comparison{about} does not ask for one of its two borders{border}"): noop(
+        "a comparison{about} asks for a border too many{border}"
     ),
     noop("a check is missing: nothing refuses the case{about}"): noop("a check refuses what it should not{about}"),
     noop("the case{about} is not treated{place}"): noop("the case{about} is treated apart, and should not be{place}"),
@@ -128,7 +128,7 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("an argument of {name} is left out{place}"): noop("an argument of {name} is too many{place}"),
     SET_ONCE: SET_ANEW,
     SET_ANEW: noop("{what} is set once, before {loop}, and not in each turn"),
-    noop("the last line in {loop} stands behind it, and is reached only once{about}"): noop(
+    noop("the last line in {loop}{which} stands behind it, and is reached only once"): noop(
         "the last line in {loop} belongs behind it"
     ),
     noop("the line behind {loop} stands in it{about}"): noop("the line behind {loop} belongs into it"),

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.call_mutants import iterations
-from kuiper.course.mutant_words import A_LOOP, ABOUT, AND_IS_ABOUT, FROM, OF, UP_TO, WITH
+from kuiper.course.mutant_words import A_LOOP, ABOUT, AND_IS_ABOUT, FROM, ON, THE_ONE_ABOUT, UP_TO, WITH
 from kuiper.course.phrases import code, phrase
 from kuiper.language import noop
 
@@ -37,8 +37,9 @@ def slips(body: list[ast.stmt], number: int, loops: Sequence[ast.stmt], voice: V
         name = (
             node.value.func.attr if isinstance(node.value.func, ast.Attribute) else getattr(node.value.func, "id", "")
         )
-        about = voice.of(OF, node.value.func) or voice.of(WITH, node.value)
-        words = phrase("the call of {name} is left out{about}", name=code(name), about="" if name in about else about)
+        about = voice.of(ON, node.value.func.value) if isinstance(node.value.func, ast.Attribute) else ""
+        about = about or voice.of(WITH, *node.value.args)
+        words = phrase("the call of {name}{about} is left out", name=code(name), about=about)
         yield 1, words, ((body, number, ast.Pass()),)
     elif isinstance(node, ast.If):
         yield from _of_if(body, number, voice)
@@ -188,9 +189,9 @@ def _of_borders(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Sli
         yield 1, words, ((node, "body", rest or [ast.Pass()]), (body, number, _block([inside[0], node])))
     if len(inside) > 1:
         rest = [statement for statement in node.body if statement is not inside[-1]]
-        about = voice.of(ABOUT, inside[-1])
+        which = voice.of(THE_ONE_ABOUT, inside[-1])
         words = phrase(
-            "the last line in {loop} stands behind it, and is reached only once{about}", loop=loop, about=about
+            "the last line in {loop}{which} stands behind it, and is reached only once", loop=loop, which=which
         )
         yield 2, words, ((node, "body", rest), (body, number, _block([node, inside[-1]])))
     if number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):

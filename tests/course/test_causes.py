@@ -139,7 +139,7 @@ def test_cause_of_an_error_goes_by_the_line_too(error: str, line: str, words: st
         (lambda: 1 / 0, "divided by 0"),
         (lambda: [][3], "not smaller than the length of the list"),
         (lambda: "abc"[3], "not smaller than the length of the string"),
-        (lambda: "abc".__getitem__(2 / 1), "`/` makes a float"),  # type: ignore[call-overload]
+        (lambda: "abc".__getitem__(2 / 1), "`//` of two integers does not"),  # type: ignore[call-overload]
         (lambda: {[1]}, "a list is put into a set"),  # type: ignore[type-var]
         (lambda: len(x for x in [1]), "a generator has no length and no index"),  # type: ignore[arg-type]
         (lambda: zip([1], [2], strict=False)[0], "a zip has no length and no index"),  # type: ignore[index]
@@ -191,7 +191,7 @@ def test_cause_of_what_python_raises(function: Callable[[], object], words: str)
     [
         (None, 3, "the `return` is missing"),
         ([1], (1,), "tuple(...)"),
-        (2.0, 2, "`//` does not"),
+        (2.0, 2, "`//` of two integers does not"),
         (np.ones(2), np.ones(2, np.float32), "float64"),
         ([1.0], np.ones(1, np.float32), "np.array"),
         (np.ones(2, np.int32), np.ones(2, np.int64), "int32, and int64 is asked for"),
