@@ -102,7 +102,7 @@ def _of_comparison(node: ast.Compare, voice: Voice) -> Iterator[Change]:
         about = voice.of(OF, parts[1])
         for first, border in ((0, parts[2]), (1, parts[0])):
             value = ast.unparse(border) if isinstance(border, ast.Constant) else voice.several(border)
-            which = phrase(": {value}", value=value) if value else ""
+            which = phrase(": {border}", border=value) if value else ""
             words = phrase(
                 "a comparison{about} does not ask for one of its two borders{border}", about=about, border=which
             )
