@@ -18,6 +18,7 @@ from kuiper.course.mutant_words import Voice
 from kuiper.course.mutants import names_in
 from kuiper.course.observation import Raised
 from kuiper.course.phrases import code, phrase
+from kuiper.course.repairs import MAX_CODE
 from kuiper.course.student_tree import (
     around,
     attributes,
@@ -75,6 +76,8 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
     found = LACKING.search(raised.message) if raised.type == "AttributeError" else None
     if found and found[1] != "NoneType":
         return _of_attribute(tree, found[1], found[2])
+    if isinstance(error, Mismatch) and error.words in UNREFUSED:  # nothing has looked for the case
+        return ""
     if raised.type in ("AttributeError", "TypeError") and "NoneType" in raised.message:
         return _of_none(tree, line, shown, function)
     if raised.type == "IndexError" and re.fullmatch(r"(list|string|tuple) index out of range", raised.message):
@@ -111,10 +114,12 @@ def evident_order(exercise: Exercise, text: str, error: BaseException) -> str:
         for node in ast.walk(function)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)
     ]
-    if len(returned) != 1 or len(returned[0]) != len(got):
+    if len(returned) != 1 or len(returned[0]) != len(got):  # it is made elsewhere, and may be a part of a tree
+        return ""
+    asked = ", ".join(ast.unparse(returned[0][i]) for i in order)
+    if len(asked) > MAX_CODE:
         return phrase("the values are the right ones, but are returned in another order than asked for")
-    asked = code(", ".join(ast.unparse(returned[0][i]) for i in order))
-    return phrase("the values are returned in another order than asked for, which is {values}", values=asked)
+    return phrase("the values are returned in another order than asked for, which is {values}", values=code(asked))
 
 
 def loops_without_break(exercise: Exercise, text: str) -> list[Suspect]:
