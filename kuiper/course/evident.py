@@ -66,10 +66,9 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
     raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
     if not isinstance(raised, Raised):
         return ""
-    place = PLACE.search(raised.place)
-    if raised.place and (place is None or place["file"] != exercise.file):
+    line, shown = _line(exercise, raised)
+    if line < 0:
         return ""
-    line, shown = (int(place["line"]), place["code"] or "") if place else (0, "")
     found = UNKNOWN.search(raised.message) if raised.type in ("NameError", "UnboundLocalError") else None
     if found:
         return _of_name(tree, line, found["new"] or found["early"], is_new=found["new"] is not None)
@@ -80,9 +79,26 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
         return ""
     if raised.type in ("AttributeError", "TypeError") and "NoneType" in raised.message:
         return _of_none(tree, line, shown, function)
-    if raised.type == "IndexError" and re.fullmatch(r"(list|string|tuple) index out of range", raised.message):
-        return _of_end(shown)
     return ""
+
+
+def evident_if_unknown(exercise: Exercise, text: str, error: BaseException) -> str:
+    """The same for what a known mistake explains better, where one fits: an empty list, values in another order."""
+    raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
+    if not isinstance(raised, Raised):
+        return _of_order(exercise, text, error)
+    is_end = raised.type == "IndexError" and re.fullmatch(r"(list|string|tuple) index out of range", raised.message)
+    if not is_end or (isinstance(error, Mismatch) and error.words in UNREFUSED):
+        return ""
+    return _of_end(_line(exercise, raised)[1])
+
+
+def _line(exercise: Exercise, raised: Raised) -> tuple[int, str]:
+    """The line of the student's file that raised, and its number: 0 if it was none of a file, -1 if of another one."""
+    place = PLACE.search(raised.place)
+    if raised.place and (place is None or place["file"] != exercise.file):
+        return -1, ""
+    return (int(place["line"]), place["code"] or "") if place else (0, "")
 
 
 def say_what_is_asked(exercise: Exercise, text: str, error: BaseException) -> None:
@@ -92,8 +108,8 @@ def say_what_is_asked(exercise: Exercise, text: str, error: BaseException) -> No
         error.words = phrase(ANOTHER_KIND, got=type_name(error.got), expected=name)
 
 
-def evident_order(exercise: Exercise, text: str, error: BaseException) -> str:
-    """The same for a tuple that has the right values in another order."""
+def _of_order(exercise: Exercise, text: str, error: BaseException) -> str:
+    """A tuple that has the right values in another order."""
     tree = parsed(exercise, text)
     got, expected = getattr(error, "got", None), getattr(error, "expected", None)
     if tree is None or type(got) is not tuple or type(expected) is not tuple:

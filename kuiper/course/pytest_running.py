@@ -32,7 +32,7 @@ from kuiper.course.diagnosis import (
 )
 from kuiper.course.error_causes import SOMETHING_IS_NONE
 from kuiper.course.errors import CourseError
-from kuiper.course.evident import evident_cause, evident_order, loops_without_break, say_what_is_asked
+from kuiper.course.evident import evident_cause, evident_if_unknown, loops_without_break, say_what_is_asked
 from kuiper.course.likeness import Likeness
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -190,7 +190,7 @@ class RunningPlugin:
             with self._told(_("comparing with known mistakes")):
                 found = [] if evident else self._suspects(exercise, failed, error, function)
             if not found and not evident:
-                evident = evident_order(exercise, self._text(exercise), error) or typical_cause(error)
+                evident = evident_if_unknown(exercise, self._text(exercise), error) or typical_cause(error)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             self.failures[exercise.id] = [(failed, error)]
             return [suspect.when for suspect in found] or [*filter(None, [evident])]
@@ -230,7 +230,7 @@ class RunningPlugin:
         passed = self.passed_before[exercise.id] = before[-MAX_PASSED:]
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
-        is_certain = certain_cause(error) or evident_order(exercise, self._text(exercise), error)
+        is_certain = certain_cause(error) or evident_if_unknown(exercise, self._text(exercise), error)
         if found.how > Likeness.LOOSE or (is_certain and not is_not_filled):
             return found.suspects
         loops = loops_without_break(exercise, self._text(exercise))
