@@ -6,7 +6,7 @@
 ``KUIPER_LANG=zh`` chooses, or else the notebook or the course folder, or else ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``,
 as ``zh_CN.UTF-8``. Messages are kept by gettext: ``locale/zh/LC_MESSAGES/kuiper.po``, of which setup.py makes what is
 read here; other domains beside it hold the texts of the course. A message without a translation is English. Errors of
-the engine are English in every language.
+the engine are English in every language; those of the course's commands are ``CommandError``, and are said in it.
 """
 
 from __future__ import annotations

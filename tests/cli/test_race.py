@@ -142,3 +142,10 @@ def test_a_race_without_a_model_names_those_that_there_are(capsys: pytest.Captur
     said = capsys.readouterr().err
     assert said.startswith("kuiper race: MODEL: expected one of resnet20, ")
     assert said.endswith("or the path of a .param file, got 'foo'\n")
+
+
+def test_the_error_of_the_process_that_runs_the_layers_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["race", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"kuiper race: {tmp_path}: expected a file, got a directory\n"
