@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.course.compile_errors import compiler_words, shown
+from kuiper.course.errors import build_words
 from kuiper.course.implementation import Implementation, StudentError
 from kuiper.course.in_place import InPlace
 from kuiper.course.markers import FUNCTION
@@ -243,7 +244,7 @@ def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     if raised and raised.type == "ExerciseSyntaxError":
         lines = [translate(NO_MODULE), *compiler_words(raised.message)]
     elif raised and raised.type == "BuildError":
-        lines = [raised.message]
+        lines = [build_words(raised.message)]
     elif isinstance(error, Mismatch):
         lines = error.lines()
     else:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from kuiper.course.phrases import Phrase, phrase, said
+from kuiper.course.phrases import Phrase, phrase, recognised, said
 from kuiper.errors import KuiperError, shortened
 from kuiper.language import noop
 from kuiper.printable import printable
 
 _FORM = noop("{where}: expected {expected}, got {got}")
 _WITH_HINT = noop("{where}: expected {expected}, got {got}; {hint}")
+LACKING = (
+    *(noop("exercise"), noop("none"), noop("a C compiler"), noop("the C compiler {name}")),
+    *(noop("none of this name on the PATH"), noop("the variable CC asks for it")),
+    *(noop("this brings one: {command}"), noop("the page loads one")),
+)
+"""Parts of what a BuildError says; see kuiper/compiler.py, which has no language."""
 
 
 class CourseError(KuiperError, ValueError):
@@ -42,6 +48,21 @@ class ToldError(CourseError):
 
 class BuildError(KuiperError, ImportError):
     """A .pyx cannot be built because this machine lacks something."""
+
+    def __str__(self) -> str:
+        return build_words(super().__str__())
+
+
+def build_words(text: str) -> str:
+    """What a BuildError says, here or in English out of another process, in the reader's language.
+
+    >>> build_words("exercise: expected Cython, got none; pip install cython")
+    'exercise: expected Cython, got none; pip install cython'
+    """
+    found = recognised(text, [_WITH_HINT, _FORM])
+    if not isinstance(found, Phrase):
+        return text
+    return said(phrase(found.template, **{name: recognised(part, LACKING) for name, part in found.fields.items()}))
 
 
 class ExerciseSyntaxError(Exception):
