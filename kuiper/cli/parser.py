@@ -18,6 +18,7 @@ OWN_WORDS = (
     noop("options"),
     noop("%(heading)s:"),
     noop("show this help message and exit"),
+    noop("show program's version number and exit"),
     noop("%(prog)s: error: %(message)s\n"),
     noop("argument %(argument_name)s: %(message)s"),
     noop("unknown parser %(parser_name)r (choices: %(choices)s)"),
@@ -34,7 +35,7 @@ OWN_WORDS = (
     noop("ambiguous option: %(option)s could match %(matches)s"),
     noop("invalid %(type)s value: %(value)r"),
     noop("invalid choice: %(value)r (choose from %(choices)s)"),
-    noop("invalid choice: %(value)r, maybe you meant %(suggestion)r? (choose from %(choices)s)"),
+    noop("invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"),
 )
 """What argparse says to users, letter for letter as the Pythons from 3.10 on have it: messages of ours."""
 

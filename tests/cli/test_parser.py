@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FOR_PROGRAMMERS = re.compile(
     r"conflict|is not callable|must start with|not defined|cannot |can't open|must be optional|is an invalid argument"
     r"|is required for options|unexpected option|argument \"-\"|is deprecated|invalid conflict_resolution|dest="
+    r"|: warning: | \(default: |^subcommands$"
 )
 """What argparse says of a parser that is wrong, and of what kuiper's parsers do not have."""
 
