@@ -26,8 +26,8 @@ def sample_inputs(
     """One array for each input: seeded normal numbers, or zeros where the file wants integers.
 
     ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open, unless that is
-    the first of several axes only: one of a batch is enough to look at. None: the caller takes arrays, not shapes, which
-    is what an error then advises.
+    the first of several axes only: one of a batch is enough to look at. None: the caller takes arrays, not shapes, and
+    an error says so.
 
     Raises
     ------
