@@ -66,7 +66,7 @@ def test_explore_takes_language_models_with_state() -> None:
 
 def test_explore_takes_open_sizes_once_they_are_given() -> None:
     model = kuiper.load(bundled("shapes_unet"))
-    with pytest.raises(ShapeError, match="a shape with all sizes.*; pass an array for each input"):
+    with pytest.raises(ShapeError, match=r"a shape with all sizes.*; pass an array for each input"):
         model.explore()
     data = model.explore(np.zeros((1, 3, 32, 32), np.float32)).data
     assert data["model"]["inputs"][0]["shape"] == "(?, 3, ?, ?)"
