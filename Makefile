@@ -8,7 +8,8 @@
 # make translations  take new messages into the catalogues of other languages, and list what is not translated
 # make site     build README, lectures, documents and reference into build/site, and what is translated into build/site/zh
 #               (needs the network once)
-# make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
+# make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted), and
+#               JupyterLite with the lectures as notebooks beside it
 # make live-test  every exercise and lecture on what that page is made of, in node
 # make live-goals measure both against the goals of docs/inside/wasm.md, in node and in chromium, beside this build on one thread
 # make check-live  use that page in chromium: lectures, exercises, mistakes, mishaps, no network;
@@ -153,9 +154,18 @@ $(CLANG)/target.json: packaging/wasm/clang_folder.py packaging/wasm/toolchain.py
 
 SELF_HOSTED =
 
-live: site wasm $(CLANG)/target.json
+live: site wasm $(CLANG)/target.json build/jupyterlite/installed
 	wheels=$(if $(SELF_HOSTED),$$($(BIN)/python packaging/wasm/compiled.py)) && KUIPER_WASM_WHEELS=$$wheels \
 	$(BIN)/python docs/site/live_pages.py build/site dist/wasm/kuiper-*.whl $(CLANG) $(SELF_HOSTED)
+	$(BIN)/python docs/site/lab_pages.py build/site build/jupyterlite/$(notdir $(BIN))/jupyter dist/wasm/kuiper-*.whl
+
+# JupyterLite's tools are in an environment of their own, as JupyterLab is. Its kernel must be for the Python of the wheel: Pyodide 314.
+build/jupyterlite/installed:
+	$(PYTHON) -m venv build/jupyterlite
+	build/jupyterlite/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check \
+		'jupyterlite-core>=0.8.6' 'jupyterlite-pyodide-kernel>=0.8.6' 'jupyter-server>=2.0' \
+		'jupyterlab-server>=2.27' 'jupyterlab-language-pack-zh-CN>=4.0'
+	touch $@
 
 live-test live-goals check-live: SELF_HOSTED = --self-hosted
 live-test: live

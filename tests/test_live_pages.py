@@ -58,6 +58,7 @@ def test_add_links_leads_from_lectures_and_files_to_the_page_once(tmp_path: Path
     text = page.read_text(encoding="utf-8")
     assert text.count('href="../live/index.html#01_tensors"') == 1
     assert text.count('href="../live/index.html#01_tensors/1.1"') == 1
+    assert text.count('href="../lab/en/lab/index.html?path=notebooks/01_tensors.ipynb"') == 1
 
 
 def test_runtime_gives_other_content_another_address(tmp_path: Path) -> None:
@@ -133,6 +134,7 @@ def test_add_links_leads_from_a_page_in_another_language_to_the_live_page_in_it(
     text = page.read_text(encoding="utf-8")
     assert text.count('href="../../live/index.html?lang=zh#01_tensors"') == 1
     assert text.count('href="../../live/index.html?lang=zh#01_tensors/1.1"') == 1
+    assert text.count('href="../../lab/zh/lab/index.html?path=notebooks/01_tensors.ipynb"') == 1
 
 
 def test_runtime_keeps_apart_what_not_every_reader_needs(tmp_path: Path) -> None:

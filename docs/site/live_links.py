@@ -1,4 +1,7 @@
-"""Links from the pages of the site to the live page: each lecture opens there, each exercise is solved there."""
+"""Links from the pages of the site to the live page: each lecture opens there, each exercise is solved there.
+
+A lecture has one to its notebook in JupyterLite, too.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,11 @@ def add_links(site: Path, table: dict[str, Any]) -> None:
         live = "../live/index.html" if language == ENGLISH else f"../../live/index.html?lang={language}"
         for lecture in table["lectures"]:
             words = translate(noop("Open it live"), into=language)
-            link = f'<p class="live"><a href="{live}#{lecture["name"]}">{words}</a></p>'
+            notebook = translate(noop("As a notebook (JupyterLite)"), into=language)
+            lab = f"{live.partition('live/')[0]}lab/{language}/lab/index.html"
+            address = f"{lab}?path=notebooks/{lecture['name']}.ipynb"
+            link = f'<a href="{live}#{lecture["name"]}">{words}</a> · <a href="{address}">{notebook}</a>'
+            link = f'<p class="live">{link}</p>'
             rewrite(folder / "notebooks" / f"{lecture['name']}.html", link, table, live, language)
         for course in table["courses"]:
             rewrite(folder / course["name"] / "README.html", "", table, live, language)

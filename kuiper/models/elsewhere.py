@@ -14,6 +14,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError
@@ -62,11 +63,15 @@ def _bring(target: Path, facts: dict[str, Any]) -> None:
 
 
 def _beside_the_wheel() -> str:
-    """``models/`` at the address that micropip notes; nothing if kuiper was installed otherwise."""
+    """``models/`` beside the wheel, whose address micropip notes, or else Pyodide's lock file; "" without one."""
     try:
-        address = distribution("kuiper").read_text("PYODIDE_URL")
+        installed = distribution("kuiper")
     except PackageNotFoundError:
-        address = None
+        return ""
+    address = installed.read_text("PYODIDE_URL")
+    if not address and installed.read_text("PYODIDE_SOURCE") == "pyodide":
+        pyodide = importlib.import_module("pyodide_js")
+        address = urljoin(f"{pyodide.lockfileBaseUrl.rstrip('/')}/", pyodide.lockfile.packages.kuiper.file_name)
     return f"{address.rpartition('/')[0]}/models" if address else ""
 
 

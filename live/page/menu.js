@@ -3,6 +3,7 @@ import { button, chooseFiles, download, find, html } from './dom.js';
 import { _, many, parts } from './language.js';
 import { notice } from './notices.js';
 import { keepAll } from './offline.js';
+import { parseRoute } from './route.js';
 
 const SECONDS = 180;
 
@@ -37,8 +38,15 @@ export class Menu {
       html('p', {}, parts('{ctrl}+{enter} checks the exercise, or runs the cell that you edit. {esc}, then {tab} leaves the editor. {left}{right} move the line between lecture and exercise.', {
         ctrl: key('Ctrl'), enter: key('Enter'), esc: key('Esc'), tab: key('Tab'), left: key('←'), right: key('→'),
       })),
+      html('p', {}, html('a', { href: this.notebook(), target: '_blank' }, _('This lecture as a notebook (JupyterLite)'))),
       html('p', {}, html('a', { href: 'licences.txt', target: '_blank' }, _('Licences of what this page is made of'))));
     this.dialog.showModal();
+  }
+
+  /** Where the site has JupyterLite with the lecture that is open; what is written there stays there. */
+  notebook() {
+    const { course } = this.app;
+    return `../lab/${course.language}/lab/index.html?path=notebooks/${parseRoute(location.hash, course).lecture}.ipynb`;
   }
 
   async takeHome() {

@@ -122,6 +122,17 @@ def test_bundled_looks_beside_the_wheel_that_was_installed(browser: Path, monkey
         bundled("shapes_unet")
 
 
+def test_bundled_looks_beside_the_wheel_that_a_lock_file_names(browser: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(elsewhere.VARIABLE)
+    noted = SimpleNamespace(read_text={"PYODIDE_SOURCE": "pyodide"}.get)
+    monkeypatch.setattr(elsewhere, "distribution", lambda name: noted)
+    packages = SimpleNamespace(kuiper=SimpleNamespace(file_name="packages/kuiper-0.1.0-x.whl"))
+    pyodide = SimpleNamespace(lockfileBaseUrl="https://example.org/lab/", lockfile=SimpleNamespace(packages=packages))
+    monkeypatch.setitem(sys.modules, "pyodide_js", pyodide)
+    bundled("shapes_unet")
+    assert Request.asked == f"https://example.org/lab/packages/models/{WEIGHTS}"
+
+
 def _not_installed(name: str) -> None:
     raise importlib.metadata.PackageNotFoundError(name)
 

@@ -4,7 +4,8 @@
 //
 // Lectures run from their first to their last cell; exercises are solved, some of them in Cython; a mistake is named; an
 // endless loop, a crash, a full storage, a new version each cost one sentence (mishaps.mjs); photo, text and the zip work
-// (panels.mjs); keys alone suffice (keyboard.mjs); the page speaks another language (languages.mjs); work outlives a reload, a second tab and the network. --python names one
+// (panels.mjs); keys alone suffice (keyboard.mjs); the page speaks another language (languages.mjs); a lecture runs as a notebook
+// in JupyterLite (notebooks.mjs); work outlives a reload, a second tab and the network. --python names one
 // with kuiper, for the zip at home. Pictures go to build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -13,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { keyboard } from './keyboard.mjs';
 import * as languages from './languages.mjs';
 import * as mishaps from './mishaps.mjs';
+import { notebooks } from './notebooks.mjs';
 import * as panels from './panels.mjs';
 import { Reader, solution } from './reader.mjs';
 import { serve } from './server.mjs';
@@ -180,7 +182,7 @@ const tools = {
   get solved() { return done; }, server, reader, live, course, site, expect, exercise, openedBy, python: values.python,
   shot: name => path.join(shots, `${name}-${values.browser}.png`),
 };
-const others = Object.entries({ ...panels, ...mishaps, keyboard, ...languages }).map(([name, step]) => [name, () => step(tools)]);
+const others = Object.entries({ ...panels, ...mishaps, keyboard, ...languages, notebooks }).map(([name, step]) => [name, () => step(tools)]);
 const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, ...Object.fromEntries(others), lookAround, withoutNetwork };
 
 try {

@@ -29,8 +29,8 @@ export class Reader {
     this.requested = [];
   }
 
-  /** Open a page in a tab of a width, after `before` has run in it; what its scripts complain of is a problem. */
-  async open(address, { width = 1280, height = 800, theme = 'light', before } = {}) {
+  /** Open a page in a tab of a width, after `before` has run in it, and wait until there is something; what its scripts complain of is a problem. */
+  async open(address, { width = 1280, height = 800, theme = 'light', before, until = '.cell.runs' } = {}) {
     const page = await this.browser.newPage();
     await page.setViewport({ width, height });
     if (before) await page.evaluateOnNewDocument(before);
@@ -41,7 +41,7 @@ export class Reader {
     page.on('request', request => this.requested.push(request.url()));
     this.page = page;
     await page.goto(address);
-    await page.waitForSelector('.cell.runs');
+    await page.waitForSelector(until);
     return page;
   }
 
