@@ -51,7 +51,7 @@ def write_lab(site: Path, jupyter: Path, kuiper: Path) -> None:
     lock = first_lock(runtime["pyodide"])
     lock["packages"] |= {entry["name"]: entry for entry in entries}
     (lab / LOCK).write_text(json.dumps(lock), encoding="utf-8")
-    packages = [entry["name"] for entry in entries] + runtime["packages"]
+    packages = [entry["name"] for entry in entries] + runtime["packages"] + runtime["drawing"]
     for language in languages():
         start(sources / language / "files", language=language)
         _build(sources / language, lab / language, jupyter, settings(runtime, packages, language))
