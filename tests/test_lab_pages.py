@@ -41,7 +41,9 @@ def test_locked_says_what_a_wheel_has_and_where_it_is(tmp_path: Path) -> None:
     assert entry["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_locked_has_the_fields_of_pyodides_own_lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_lock_has_the_packages_of_pyodide_only_where_it_comes_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lock = {"info": {"abi_version": "2026_0"}, "packages": {"six": {"file_name": "six-1.whl"}}}
     (tmp_path / "pyodide").mkdir()
     (tmp_path / "pyodide" / "pyodide-lock.json").write_text(json.dumps(lock))
@@ -63,7 +65,7 @@ def test_settings_take_python_from_where_the_live_page_does(place: str) -> None:
     assert settings["settingsOverrides"]["@jupyterlab/translation-extension:plugin"] == {"locale": "zh_CN"}
 
 
-def test_with_languages_adds_the_words_of_others_to_the_wheel(tmp_path: Path) -> None:
+def test_add_languages_puts_the_words_of_others_into_the_wheel(tmp_path: Path) -> None:
     path = wheel(tmp_path)
     (tmp_path / "languages").mkdir()
     with zipfile.ZipFile(tmp_path / "languages" / "zh.zip", "w") as archive:
