@@ -53,6 +53,8 @@ def of_call(node: ast.Call, voice: Voice, place: Place) -> Iterator[Change]:
         return
     if isinstance(node.func, ast.Name):
         for other in RELATIVES.get(name, []):
+            if other not in voice.known:
+                continue
             words = phrase(STANDS, one=code(other), other=code(name), place=place.words)
             yield 2, words, ast.Call(ast.Name(other, ast.Load()), node.args, node.keywords)
     is_module = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") in MODULES
@@ -65,7 +67,8 @@ def of_call(node: ast.Call, voice: Voice, place: Place) -> Iterator[Change]:
     if name == "enumerate" and len(node.args) == 1:
         words = phrase("counting begins at 1{place}", place=place.words)
         yield 1, words, ast.Call(node.func, [*node.args, ast.Constant(1)], [])
-    yield from _of_arguments(node, code(name), voice, place)
+    if name in voice.known:
+        yield from _of_arguments(node, code(name), voice, place)
 
 
 def _of_arguments(node: ast.Call, name: str, voice: Voice, place: Place) -> Iterator[Change]:
@@ -109,7 +112,7 @@ def of_index(node: ast.Subscript, voice: Voice, place: Place) -> Iterator[Change
             words = phrase("two indices{about} are exchanged", about=about)
             yield 2, words, ast.Subscript(node.value, ast.Tuple(swapped, ast.Load()), node.ctx)
     elif isinstance(index, ast.Slice):
-        yield from _of_slice(node, index, about)
+        yield from _of_slice(node, index, about) if voice.is_cut(node.value) else ()
     elif isinstance(node.ctx, ast.Load):
         source = voice.of(IN, node.value)
         yield 3, phrase("nothing is looked up{source}{place}", source=source, place=place.words), index

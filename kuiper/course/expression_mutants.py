@@ -66,6 +66,8 @@ def changes(node: ast.expr, voice: Voice, place: Place, relatives: dict[str, lis
             yield 3, named if both else phrase(A_NAME, place=place.words), ast.Name(other, ast.Load())
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         for other in dict.fromkeys([*RELATIVES.get(node.attr, []), *_relatives_of(node, relatives)]):
+            if other not in voice.known:
+                continue
             words = phrase(STANDS, one=code(other), other=code(node.attr), place=place.words)
             yield 3, words, ast.Attribute(node.value, other, ast.Load())
     elif isinstance(node, ast.Call):

@@ -42,7 +42,9 @@ def likeness(error: Mismatch | StudentError, other: BaseException | None) -> Lik
         return _unrefused_alike(error.got, other.got)
     if isinstance(other.got, Raised) or isinstance(error.got, Raised):
         return _raised_alike(error.got, other.got, error.call[0])
-    return Likeness.EXACT if difference(other.got, error.got, TOLERANCE) is None else Likeness.NONE
+    # Both ways: an array is also expected where a list of the same numbers stands.
+    is_equal = not (difference(other.got, error.got, TOLERANCE) or difference(error.got, other.got, TOLERANCE))
+    return Likeness.EXACT if is_equal else Likeness.NONE
 
 
 def _raised_alike(one: Any, other: Any, call: str = "") -> Likeness:

@@ -10,7 +10,7 @@ from kuiper.course.phrases import code, phrase
 from kuiper.language import noop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MAX_NAMES = 2
 COMMON = {
@@ -34,7 +34,7 @@ COMMON = {
 OF, ABOUT, WITH = noop(" of {names}"), noop(" about {names}"), noop(" with {names}")
 FROM, NEAR, BY = noop(" from {names}"), noop(" near {names}"), noop(" by {names}")
 IN, UP_TO, ON = noop(" in {names}"), noop(" up to {names}"), noop(" on {names}")
-IN_LINE, AND_IS_ABOUT = noop(" in the line with {names}"), noop(" and is about {names}")
+AND_IS_ABOUT = noop(" and is about {names}")
 THE_ONE_ABOUT = noop(", the one about {names},")
 """How a sentence goes on with names; each begins with a space or a comma, as a sentence may have none."""
 WRITTEN, COMPUTED = noop(" where {name} is written"), noop(" where {name} is computed")
@@ -66,8 +66,25 @@ class Voice:
 
     def names(self, *nodes: ast.AST | None) -> list[str]:
         """The names in some expressions that the student knows, without those that stand everywhere."""
-        found = [name for node in nodes if node is not None for name in _names(node)]
-        return list(dict.fromkeys(name for name in found if name in self.known and name not in COMMON))
+        found = [name for node in nodes if node is not None for name in self._known(node)]
+        return list(dict.fromkeys(name for name in found if name not in COMMON))
+
+    def _known(self, node: ast.AST) -> Iterator[str]:
+        """``image.shape`` where the student writes that, else what of it he knows; methods are not meant."""
+        within = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+        for each in ast.walk(node):
+            if isinstance(each, ast.Attribute) and id(each) not in within:
+                base = each.value.id if isinstance(each.value, ast.Name) else ""
+                whole = f"{base}.{each.attr}"
+                if whole in self.known and base not in COMMON:
+                    within.add(id(each.value))
+                    yield whole
+                elif base in COMMON or base not in self.known:
+                    yield from self.known & {each.attr}
+            elif isinstance(each, ast.Name) and id(each) not in within and not each.id.startswith("_"):
+                yield from self.known & {each.id}
+            elif isinstance(each, ast.arg):
+                yield from self.known & {each.arg}
 
     def several(self, *nodes: ast.AST | None) -> str:
         """```x` and `y` ``; "" where nothing has a name that the student knows."""
@@ -97,8 +114,16 @@ class Voice:
         called = getattr(getattr(node, "func", None), "attr", "") if isinstance(node, ast.Call) else ""
         return phrase("an argument of {name}", name=code(called)) if called and index is not None else ""
 
-    def place(self, statement: ast.stmt) -> str:
-        """Where something stands."""
+    def is_cut(self, node: ast.AST) -> bool:
+        """Whether the student cuts parts out of this, too."""
+        names = self.names(node)
+        return any(f"{name.rpartition('.')[2]}[:]" in self.known for name in names) or not names
+
+    def place(self, statement: ast.stmt, around: Sequence[ast.AST] = ()) -> str:
+        """Where something stands; ``around`` has the expressions of the statement that it is in, the outermost first.
+
+        A value is computed where the student gives it one, too. Else the nearest names say where.
+        """
         if isinstance(statement, ast.Return):
             return phrase(IN_RETURN)
         if isinstance(statement, (ast.For, ast.While)):
@@ -106,13 +131,18 @@ class Voice:
         if isinstance(statement, ast.If):
             return phrase(" in the condition{about}", about=self.of(ABOUT, statement.test))
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            target = _part(statement.targets[0], around) if isinstance(statement, ast.Assign) else statement.target
             words = WRITTEN if isinstance(target, ast.Subscript) else COMPUTED
             names = self.names(target.value if isinstance(target, ast.Subscript) else target)
-            return phrase(words, name=code(names[0])) if names else self.of(IN_LINE, statement.value)
+            if names and not isinstance(target, (ast.Tuple, ast.List)) and self._is_set(names[0]):
+                return phrase(words, name=code(names[0]))
         if isinstance(statement, ast.Raise):
             return phrase(" in the message of the error")
-        return self.of(IN_LINE, statement)
+        near = (self.of(NEAR, node) for node in reversed(around))
+        return next(filter(None, near), "")
+
+    def _is_set(self, name: str) -> bool:
+        return f"{name.rpartition('.')[2]}=" in self.known
 
     def loop(self, statement: ast.For | ast.While) -> str:
         """Which loop."""
@@ -123,11 +153,10 @@ class Voice:
         return phrase("the loop over {name}", name=code(known[0])) if known else phrase(A_LOOP)
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and not each.id.startswith("_"):
-            yield each.id
-        elif isinstance(each, ast.Attribute):
-            yield each.attr
-        elif isinstance(each, ast.arg):
-            yield each.arg
+def _part(target: ast.expr, around: Sequence[ast.AST]) -> ast.expr:
+    """Of several targets the one whose value something is in."""
+    value = around[0] if around else None
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        of = (own for own, element in zip(target.elts, value.elts, strict=True) if element in around)
+        return next(of, target)
+    return target

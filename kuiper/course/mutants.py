@@ -12,6 +12,7 @@ import contextlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.expression_mutants import changes
@@ -83,17 +84,6 @@ def mutants(
         )
 
 
-def names_in(text: str) -> list[str]:
-    """The names in a file: those of its code, and those that its docstrings have between backticks.
-
-    >>> names_in("total = a * b  # a product")
-    ['a', 'b', 'total']
-    """
-    quoted = " ".join(re.findall(r"``(.*?)``", text))
-    code = re.sub(r'(?s)""".*?"""|#[^\n]*', " ", text)
-    return sorted(set(re.findall(r"[A-Za-z_]\w*", f"{quoted} {code}")))
-
-
 def _own_lines(text: str) -> set[int]:
     """The numbers of the lines between the markers of solutions; in a student's file, which has none, those of all."""
     inside, found, lines = False, set(), text.splitlines()
@@ -129,17 +119,34 @@ def _of_function(
                 edits,
                 f"{type(node).__name__} {_shape(node)} {re.sub('`.*?`', '', words)}",
             )
-        place = voice.place(node)
         in_message = isinstance(node, ast.Raise)
+        parents = {id(child): each for each in ast.walk(node) for child in ast.iter_child_nodes(each)}
         for owner, key, part, role in expressions(node, voice):
-            if in_message or is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
+            around = _around(part, node, parents)
+            is_uncut = any(isinstance(each, ast.Subscript) and not voice.is_cut(each.value) for each in _cut_by(around))
+            if in_message or is_uncut or is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
                 continue
             shape = _shape(part)
             before = ast.dump(part)
-            for rank, words, new in changes(part, voice, Place(place, role), relatives):
+            for rank, words, new in changes(part, voice, Place(voice.place(node, around), role), relatives):
                 if ast.dump(new) == before:  # such as two equal elements, exchanged
                     continue
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),), f"{shape} {_shape(new)} {rank}")
+
+
+def _around(part: ast.expr, statement: ast.stmt, parents: dict[int, ast.AST]) -> list[ast.AST]:
+    """The expressions of a statement that a part of it is in, the outermost first, and last the part itself."""
+    found: list[ast.AST] = [part]
+    while (parent := parents[id(found[0])]) is not statement:
+        found.insert(0, parent)
+    return found
+
+
+def _cut_by(around: list[ast.AST]) -> Iterator[ast.AST]:
+    """What parts are cut out of, where an expression is a slice or in one: the student may not cut at all."""
+    for outer, inner in pairwise(around):
+        if isinstance(inner, ast.Slice):
+            yield outer if isinstance(outer, ast.Subscript) else around[around.index(outer) - 1]
 
 
 def statements(body: list[ast.stmt], loops: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, list[ast.stmt]]]:

@@ -19,13 +19,15 @@ from kuiper.course.call_mutants import (
     NO_BEGINNING,
     NO_END,
     NO_WRAPPERS,
+    RELATIVES,
     TOO_LARGE,
     TOO_SMALL,
 )
 from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL, TURNED
-from kuiper.course.mutant_words import COMPUTED, IN_HEAD, IN_LINE, IN_RETURN, WRITTEN
-from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutants, names_in, statements
+from kuiper.course.mutant_words import COMPUTED, IN_HEAD, IN_RETURN, NEAR, WRITTEN
+from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutants, statements
 from kuiper.course.name_mutants import A_NAME, STANDS
+from kuiper.course.names import names_in
 from kuiper.course.phrases import Phrase, code, phrase
 from kuiper.course.statement_mutants import NOT_CHANGED, NOT_SET, SET_ANEW, SET_ONCE
 from kuiper.language import noop
@@ -37,7 +39,7 @@ MAX_CODE = 40  # signs of the student's code that are quoted
 ELSE = noop("something else belongs")  # what is said where a change has no words of its own
 MADE = re.compile(r"\b_\w+\(")  # what the Python of a .pyx has, and the student's file has not
 ONE_TOO_SMALL, ONE_TOO_LARGE = noop("{what} is one too small{place}"), noop("{what} is one too large{place}")
-STRIPPED = (WRITTEN, COMPUTED, IN_RETURN, IN_HEAD, IN_LINE)
+STRIPPED = (WRITTEN, COMPUTED, IN_RETURN, IN_HEAD, NEAR)
 """Places that a line says better."""
 PAIRS = (
     (EQUAL_TOO, NOT_EQUAL),
@@ -141,7 +143,8 @@ def repairs(tree: ast.Module, text: str, function: str, solution: str = "") -> I
     Numbers become those of the text of the ``solution``, too.
     """
     numbers = [float(word) if re.search(r"[.e]", word) else int(word) for word in sorted(_numbers(solution))]
-    return mutants(tree, text, names_in(text), function, partial(_put_in, numbers))
+    known = [*names_in(text), *RELATIVES]  # what belongs there may stand nowhere in the file
+    return mutants(tree, text, known, function, partial(_put_in, numbers))
 
 
 def unread(tree: ast.Module, function: str) -> dict[str, int]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from kuiper.course.bugs import may_show_in, patched, read_bugs
 from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
-from kuiper.course.mutants import mutants, names_in
+from kuiper.course.mutants import mutants
+from kuiper.course.names import names_in
 from kuiper.course.phrases import code, phrase
 from kuiper.course.places import folder, folder_of_answers
 from kuiper.course.repairs import repairs, unread, wrong

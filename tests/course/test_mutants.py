@@ -9,12 +9,13 @@ import pytest
 from kuiper.course.interpreted import interpreted
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.mutants import Mutant, mutants, names_in
+from kuiper.course.mutants import Mutant, mutants
+from kuiper.course.names import names_in
 
 COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
 
 
-def slips(body: str, head: str = "def f(x, n):", known: str = "f x n out width height") -> dict[str, list[str]]:
+def slips(body: str, head: str = "def f(x, n):", known: str = "f x n out width height min sum enumerate x[:] out=") -> dict[str, list[str]]:
     """The bodies that the slips make of a function, under what they say."""
     lines = [f"    {line}" for line in body.splitlines()]
     text = "\n".join([head, "    # BEGIN SOLUTION", *lines, "    # END SOLUTION"])
@@ -88,11 +89,6 @@ def test_mutants_begin_with_the_function_that_fails_and_the_most_natural_slip() 
     assert found[0].line == 5
     ranks = [mutant.rank for mutant in found if mutant.line == 5]
     assert ranks == sorted(ranks)
-
-
-def test_names_in_leaves_prose_out() -> None:
-    text = '"""The size of ``room``, in words."""\ntotal = 2  # of all\n'
-    assert names_in(text) == ["room", "total"]
 
 
 def parts_of(exercise: Exercise) -> tuple[ast.Module, list[Mutant]]:

@@ -12,7 +12,8 @@ import pytest
 from kuiper.course.interpreted import interpreted
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.mutants import mutants, names_in
+from kuiper.course.mutants import mutants
+from kuiper.course.names import names_in
 from kuiper.course.phrases import Phrase, phrase, recognised, said
 from kuiper.course.repairs import TURNED_TO, repairs, wrong
 from tests.pseudo_language import catalogue_maker
