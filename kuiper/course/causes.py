@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NEVER_CHECKED = ("EndlessLoop", "Crash", "ExerciseSyntaxError", "BuildError", "NameError", "UnboundLocalError")
+PRECISE = re.compile(
+    r"^(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SystemExit|EOFError): "
+    r"|NoneType|Buffer (?:dtype|has wrong number)|arguments? \(\d+ given\)|missing \d+ required|values to unpack"
+    r"|core dimension|not aligned|truth value of an array|no attribute|not callable|not subscriptable|not iterable"
+    r"|unhashable|item assignment|dictionary changed"
+)
+"""Errors whose cause is certain: any change that leaves the failing expression out makes them go away."""
 MENTIONS = re.compile(r"^(?P<type>\w+)(?: that mentions (?P<word>.*))?$", re.DOTALL)
 """What ``raises`` of a test asks for, in its words."""
 SHAPES = re.compile(r"^shape \(([\d, ]*)\) where \(([\d, ]*)\) is expected")
@@ -57,6 +64,14 @@ def certain_cause(error: BaseException) -> str:
     Nothing else explains these as well.
     """
     return _of_answer(error) if isinstance(error, Mismatch) else ""
+
+
+def has_precise_cause(error: BaseException) -> bool:
+    """Whether an error says itself what is wrong, so that no slip elsewhere explains it better."""
+    raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
+    if not isinstance(raised, Raised) or raised.is_on_purpose or not typical_cause(error):
+        return False
+    return PRECISE.search(f"{raised.type}: {raised.message}") is not None
 
 
 def _typical_cause(error: BaseException) -> str:

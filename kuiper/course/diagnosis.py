@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file
-from kuiper.course.causes import typical_cause
+from kuiper.course.causes import has_precise_cause, typical_cause
 from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
 from kuiper.course.observation import Observation, Raised
 from kuiper.course.phrases import phrase
 from kuiper.course.properties import property_of
-from kuiper.course.repairs import ELSE
+from kuiper.course.repairs import ELSE, is_removal, undoes
 from kuiper.course.suspects import Slips, Suspect
-from kuiper.course.testing import Call, Mismatch
+from kuiper.course.testing import UNREFUSED, Call, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
 
 MUTANT_SECONDS = 0.45  # of CPU time for slips
-REPAIR_SECONDS = 0.35  # of CPU time for changes of the student's own file
+REPAIR_SECONDS = 0.6  # of CPU time for changes of the student's own file
 TRIAL_SECONDS = 10.0  # until a process that tries variants counts as lost
 CONFIRM_SECONDS = 0.25  # of this process's CPU time, for the tests that a suspect must pass: the worker takes as long
 MAX_SLIPS = 12  # slips that answer the failing call alike, and are looked at further
+MAX_REPAIRS = 24  # that mend the failing call, and are looked at further
+MAX_RANK = 2  # of a slip that explains why a case is not refused
 MAX_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
 MAX_PASSED = 30  # passed tests, before the first failure and behind it, that are to pass on a mistake, too
 BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an endless loop
@@ -125,7 +127,9 @@ def slips(
     how = [likeness(error, end) for end in _ends(classroom, exercise, made, found, "mutants")]
     for least in BEST_FIRST:
         numbers = [number for number, likeness in enumerate(how) if likeness == least]
-        pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)]
+        suspects = slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)
+        # Where nothing refuses a case, the check is missing more naturally than one of its names is another.
+        pairs = [(each, least) for each in suspects if each.rank <= MAX_RANK or error.words not in UNREFUSED]
         confirmed = _confirmed(classroom, exercise, pairs, failed, error, passed)
         if confirmed.suspects and _is_endless(error):
             named = [
@@ -150,6 +154,7 @@ def repairs(
 
     Of the tests ``behind`` this one they pass what the student does; those that pass most of them are left. Where their
     words say only in which line the mistake is, they count as less alike; where a typical cause is known, not at all.
+    What raises an error that says itself what is wrong is not mended by leaving it out.
     """
     made = error.made if isinstance(error, Mismatch) else None
     if made is None or not exercise.solution_file.is_file():
@@ -157,26 +162,18 @@ def repairs(
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True)
     found = _tried(classroom, exercise, made, {"own": slips_of.text, "function": function, "seconds": REPAIR_SECONDS})
     numbers = [n for n, end in enumerate(_ends(classroom, exercise, made, found, "repairs")) if end is None]
-    mending = slips_of.suspects(numbers, MAX_SLIPS) if numbers else []  # else it may be Cython that is not known
+    mending = slips_of.suspects(numbers, MAX_REPAIRS) if numbers else []  # else it may be Cython that is not known
     pairs = [(suspect, Likeness.EXACT) for suspect in sorted(mending, key=lambda each: each.rank)]
     left = _confirmed(classroom, exercise, pairs, failed, error, passed).suspects
     left = _not_worse(classroom, exercise, left, behind)
+    left = [suspect for suspect in left if not (is_removal(suspect.when) and has_precise_cause(error))]
+    left = [suspect for suspect in left if not any(undoes(suspect.when, other.when) for other in left)]
     plain = [suspect for suspect in left if not suspect.when.startswith(ELSE)]
     if not plain and typical_cause(error):
         return Found([], Likeness.NONE)
     if _is_endless(error):
         plain = [replace(each, when=phrase("a loop never ends: {slip}", slip=each.when)) for each in plain]
     return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)
-
-
-def unused(classroom: Classroom, exercise: Exercise, function: str) -> list[Suspect]:
-    """What the student's function is given and does not use, although the solution does."""
-    if not exercise.solution_file.is_file():
-        return []
-    try:
-        return Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True).unread()
-    except SyntaxError:  # of Cython that is not known as Python
-        return []
 
 
 def is_diagnosed(failed: Ran, error: BaseException) -> bool:

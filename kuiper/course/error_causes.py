@@ -131,6 +131,10 @@ RAISING: Sequence[tuple[str, str]] = (
         noop("an array of {one} numbers is to get the shape {two}, which has a different number"),
     ),
     (
+        r"cannot reshape array of size (\d+) into shape \(.*newaxis",
+        noop("{one} numbers are reshaped with a -1, and cannot be shared out evenly among the other lengths"),
+    ),
+    (
         r"Cannot cast ufunc '\w+' output from dtype\('(\w+)'\) to dtype\('(\w+)'\)",
         noop(
             "an array of {two} is changed in place by numbers that are {one}: `x = x / y` makes a new array, "
@@ -211,6 +215,12 @@ RAISING: Sequence[tuple[str, str]] = (
             "numbers, texts, arrays, lists are asked for"
         ),
     ),
+    (
+        r"ModuleNotFoundError: No module named '([\w.]+)'",
+        noop("`{one}` is not installed here: an exercise needs no more than its file imports at the top"),
+    ),
+    (r"SystemExit: ", noop("exit() ends the whole program: `return` ends a function")),
+    (r"EOFError: ", noop("input() waits for somebody who types: what a function needs are its arguments")),
     (
         r"Crash: .*segmentation fault",
         noop("memory is touched that is not yours: an index is too large, or a pointer wrong"),

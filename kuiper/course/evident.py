@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kuiper.course.comparison import ANOTHER_KIND, difference
 from kuiper.course.implementation import StudentError
 from kuiper.course.mutant_words import Voice
-from kuiper.course.mutants import names_in
+from kuiper.course.names import names_in
 from kuiper.course.observation import Raised
 from kuiper.course.phrases import code, phrase
 from kuiper.course.repairs import MAX_CODE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.call_mutants import RELATIVES, of_call, of_comprehension, of_elements, of_index
 from kuiper.course.interpreted import DIVISION
-from kuiper.course.mutant_words import ABOUT, BY, NEAR, OF, WITH
+from kuiper.course.mutant_words import ABOUT, BY, NEAR, OF, WITH, Place
 from kuiper.course.name_mutants import A_NAME, MODULES, STANDS
 from kuiper.course.phrases import code, phrase
 from kuiper.language import noop
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kuiper.course.call_mutants import Change
-    from kuiper.course.mutant_words import Place, Voice
+    from kuiper.course.mutant_words import Voice
 
 EQUAL_TOO = noop("a comparison{about} also holds where both sides are equal, and should not")
 NOT_EQUAL = noop("a comparison{about} does not hold where both sides are equal, and should")
@@ -129,7 +129,8 @@ def _of_conditions(node: ast.BoolOp, voice: Voice) -> Iterator[Change]:
 def _of_arithmetic(node: ast.BinOp, voice: Voice, place: Place) -> Iterator[Change]:
     left, right, op = node.left, node.right, type(node.op)
     for gone, kept, rank in ((right, left, 1), (left, right, 2)):
-        yield rank, _left_out(op, gone, gone is right, voice, place), kept
+        beside = Place(voice.of(NEAR, kept), place.role) if place.is_near else place
+        yield rank, _left_out(op, gone, gone is right, voice, beside), kept
     if op in (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod):
         words = phrase(TURNED_ROUND.get(op, TURNED_QUOTIENT), place=place.words)
         yield 3, words, ast.BinOp(right, node.op, left)
@@ -144,6 +145,7 @@ def _of_arithmetic(node: ast.BinOp, voice: Voice, place: Place) -> Iterator[Chan
 
 def _of_operator(slip: str | tuple[str, str], about: str, place: Place) -> str:
     """The words for another operator: a message, or the operator that stands there and the one that belongs."""
+    about = "" if place.is_near else about
     if isinstance(slip, str):
         return phrase(slip, about=about, place=place.words)
     return phrase(

@@ -39,6 +39,7 @@ THE_ONE_ABOUT = noop(", the one about {names},")
 """How a sentence goes on with names; each begins with a space or a comma, as a sentence may have none."""
 WRITTEN, COMPUTED = noop(" where {name} is written"), noop(" where {name} is computed")
 IN_RETURN, IN_HEAD, A_LOOP = noop(" in what is returned"), noop(" in the head of {loop}"), noop("a loop")
+ARGUMENT = noop("an argument of {name}")
 PARTS = {
     "lower": phrase("the beginning of a part"),
     "upper": phrase("the end of a part"),
@@ -52,6 +53,11 @@ class Place:
 
     words: str
     role: str
+
+    @property
+    def is_near(self) -> bool:
+        """Whether only names that stand beside it say where it is."""
+        return getattr(self.words, "template", "") == NEAR
 
     def a(self, otherwise: str) -> str:
         """What it is there, if that can be said, else another word."""
@@ -112,7 +118,8 @@ class Voice:
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Call) and name == "func"):
             return ""
         called = getattr(getattr(node, "func", None), "attr", "") if isinstance(node, ast.Call) else ""
-        return phrase("an argument of {name}", name=code(called)) if called and index is not None else ""
+        is_given = called in self.known and index is not None
+        return phrase(ARGUMENT, name=code(called)) if is_given else ""
 
     def is_cut(self, node: ast.AST) -> bool:
         """Whether the student cuts parts out of this, too."""
@@ -122,7 +129,7 @@ class Voice:
     def place(self, statement: ast.stmt, around: Sequence[ast.AST] = ()) -> str:
         """Where something stands; ``around`` has the expressions of the statement that it is in, the outermost first.
 
-        A value is computed where the student gives it one, too. Else the nearest names say where.
+        A value is computed where the student computes it from the same. Else the nearest names say where.
         """
         if isinstance(statement, ast.Return):
             return phrase(IN_RETURN)
@@ -134,15 +141,18 @@ class Voice:
             target = _part(statement.targets[0], around) if isinstance(statement, ast.Assign) else statement.target
             words = WRITTEN if isinstance(target, ast.Subscript) else COMPUTED
             names = self.names(target.value if isinstance(target, ast.Subscript) else target)
-            if names and not isinstance(target, (ast.Tuple, ast.List)) and self._is_set(names[0]):
+            if names and not isinstance(target, (ast.Tuple, ast.List)) and self._is_set(names[0], around):
                 return phrase(words, name=code(names[0]))
         if isinstance(statement, ast.Raise):
             return phrase(" in the message of the error")
         near = (self.of(NEAR, node) for node in reversed(around))
         return next(filter(None, near), "")
 
-    def _is_set(self, name: str) -> bool:
-        return f"{name.rpartition('.')[2]}=" in self.known
+    def _is_set(self, name: str, around: Sequence[ast.AST]) -> bool:
+        """Whether the student gives a name a value, too, and computes it from what stands here."""
+        near = next(filter(None, (self.names(node) for node in reversed(around))), [])
+        endings = [each.partition(".")[0] for each in near] or [""]
+        return any(f"{name.rpartition('.')[2]}={ending}" in self.known for ending in endings)
 
     def loop(self, statement: ast.For | ast.While) -> str:
         """Which loop."""

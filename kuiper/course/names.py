@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def names_in(text: str) -> list[str]:
     """The names in a file: those of its code, and those that its docstrings have between backticks.
 
-    A name that is given a value stands there with ``=`` as well, one that parts are cut out of with ``[:]``, and the
-    attribute of a name with that name.
+    A name that is given a value stands there with ``=`` as well, and with ``=`` and each name that it is computed from;
+    one that parts are cut out of with ``[:]``, and the attribute of a name with that name.
 
     >>> names_in("total = a * x.size  # a product")
-    ['a', 'size', 'total', 'total=', 'x', 'x.size']
+    ['a', 'size', 'total', 'total=', 'total=a', 'total=x', 'x', 'x.size']
     >>> names_in("print(f'the length is {n}', row[1:])")
     ['n', 'print', 'row', 'row[:]']
     """
@@ -58,9 +58,24 @@ def _names_of(node: ast.AST) -> Iterator[str]:
             yield f"{name}="
         if any(isinstance(part, ast.Slice) for part in parts):
             yield f"{name}[:]"
+    elif isinstance(node, (ast.Assign, ast.AugAssign)):
+        for target, value in _pairs(node):
+            read = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+            set_here = [each for each in ast.walk(target) if isinstance(getattr(each, "ctx", None), ast.Store)]
+            for name in filter(None, (getattr(each, "id", "") or getattr(each, "attr", "") for each in set_here)):
+                yield from (f"{name}={other}" for other in read)
     elif isinstance(node, (ast.arg, ast.keyword)) and node.arg:
         yield node.arg
     elif isinstance(node, ast.alias):
         yield node.asname or node.name
     elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         yield node.name
+
+
+def _pairs(node: ast.Assign | ast.AugAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Targets and what each is given: of several at once, each its own."""
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
+        yield from zip(target.elts, node.value.elts, strict=True)
+    else:
+        yield target, node.value

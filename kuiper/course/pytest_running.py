@@ -15,7 +15,7 @@ import pytest
 from kuiper.course.bugs import read_bugs
 from kuiper.course.builder import is_compiled
 from kuiper.course.call_script import call_script
-from kuiper.course.causes import certain_cause, typical_cause
+from kuiper.course.causes import certain_cause, has_precise_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function, in_words
 from kuiper.course.compile_errors import shown
 from kuiper.course.diagnosis import (
@@ -28,12 +28,11 @@ from kuiper.course.diagnosis import (
     repairs,
     run_on,
     slips,
-    unused,
 )
-from kuiper.course.error_causes import SOMETHING_IS_NONE
 from kuiper.course.errors import CourseError
 from kuiper.course.evident import evident_cause, evident_if_unknown, loops_without_break, say_what_is_asked
 from kuiper.course.likeness import Likeness
+from kuiper.course.own_file import seen, unused
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
 from kuiper.course.properties import property_of
@@ -194,7 +193,7 @@ class RunningPlugin:
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             self.failures[exercise.id] = [(failed, error)]
             return [suspect.when for suspect in found] or [*filter(None, [evident])]
-        if function != self.functions[exercise.id]:
+        if function != self.functions[exercise.id] or any(suspect.is_certain for suspect in left):
             return []
         if self.diagnosed[exercise.id] + 1 >= MAX_TESTS or not is_diagnosed(failed, error):
             return []
@@ -228,6 +227,9 @@ class RunningPlugin:
         classroom = self.selection.classroom(exercise)
         before = self.passed.pop(exercise.id, [])
         passed = self.passed_before[exercise.id] = before[-MAX_PASSED:]
+        shown = seen(classroom, exercise, function)
+        if shown:
+            return shown
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
         is_certain = certain_cause(error) or evident_if_unknown(exercise, self._text(exercise), error)
@@ -239,7 +241,7 @@ class RunningPlugin:
             return ending
         mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
         # Whatever makes something None ends with the same error, so slips would fit that have nothing to do with it.
-        if mended.how == Likeness.EXACT or certain_cause(error) or typical_cause(error) == SOMETHING_IS_NONE:
+        if mended.how == Likeness.EXACT or certain_cause(error) or has_precise_cause(error):
             return mended.suspects
         missed = unused(classroom, exercise, function)
         if missed:

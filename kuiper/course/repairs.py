@@ -24,7 +24,7 @@ from kuiper.course.call_mutants import (
     TOO_SMALL,
 )
 from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL, TURNED
-from kuiper.course.mutant_words import COMPUTED, IN_HEAD, IN_RETURN, NEAR, WRITTEN
+from kuiper.course.mutant_words import ARGUMENT, COMPUTED, IN_HEAD, IN_RETURN, NEAR, WRITTEN
 from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutants, statements
 from kuiper.course.name_mutants import A_NAME, STANDS
 from kuiper.course.names import names_in
@@ -39,6 +39,7 @@ MAX_CODE = 40  # signs of the student's code that are quoted
 ELSE = noop("something else belongs")  # what is said where a change has no words of its own
 MADE = re.compile(r"\b_\w+\(")  # what the Python of a .pyx has, and the student's file has not
 ONE_TOO_SMALL, ONE_TOO_LARGE = noop("{what} is one too small{place}"), noop("{what} is one too large{place}")
+CALLED = noop("{name} is called where it should not be{place}")
 STRIPPED = (WRITTEN, COMPUTED, IN_RETURN, IN_HEAD, NEAR)
 """Places that a line says better."""
 PAIRS = (
@@ -101,7 +102,7 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("a check is missing: nothing refuses the case{about}"): noop("a check refuses what it should not{about}"),
     noop("the case{about} is not treated{place}"): noop("the case{about} is treated apart, and should not be{place}"),
     noop("`if` stands where `elif` belongs{about}"): noop("`elif` stands where `if` belongs{about}"),
-    LEFT_OUT: noop("{name} is called where it should not be{place}"),
+    LEFT_OUT: CALLED,
     noop("{argument} is left out where {name} is called{place}"): noop(
         "{argument} is given where {name} is called{place}, and should not be"
     ),
@@ -219,6 +220,24 @@ def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[
         for name in names:
             if name not in read and name != "self":
                 yield 2, phrase("{name} is used", name=code(name)), ast.Name(name, ast.Load())
+
+
+def is_removal(words: str) -> bool:
+    """Whether the words of ``wrong`` are of a change that leaves something of the student's out."""
+    what = words.fields.get("what") if isinstance(words, Phrase) else None
+    template = what.template if isinstance(what, Phrase) else ""
+    return "too many" in template or "should not be" in template
+
+
+def undoes(words: str, other: str) -> bool:
+    """Whether a change of a call's argument only does what to leave out the call does, as ``swapaxes(1, 1)``."""
+    if not isinstance(words, Phrase) or not isinstance(other, Phrase):
+        return False
+    inner, outer = words.fields.get("what"), other.fields.get("what")
+    if not isinstance(inner, Phrase) or not isinstance(outer, Phrase) or outer.template != CALLED:
+        return False
+    is_argument = inner.fields.get("what") == phrase(ARGUMENT, name=outer.fields["name"])
+    return is_argument and words.fields["line"] == other.fields["line"]
 
 
 def wrong(mutant: Mutant) -> Phrase:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kuiper.course.at_sight import at_sight
 from kuiper.course.bugs import may_show_in, patched, read_bugs
 from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
@@ -43,7 +44,7 @@ class Suspect:
 
     The text is Python, that of a .pyx, too. The line of a known mistake is 0: each has words of its own. ``rank`` says
     how natural a slip is, 0 the most. A text that ``is_right`` is the student's file with one place mended, in the line
-    whose negative ``line`` is.
+    whose negative ``line`` is; one that ``is_certain`` is that file, in which the mistake shows.
     """
 
     when: str
@@ -51,6 +52,7 @@ class Suspect:
     line: int = 0
     rank: int = 0
     is_right: bool = False
+    is_certain: bool = False
 
     def file(self, exercise: Exercise, student: Path) -> Path:
         """The mistake as a file; that of a .pyx needs the student's own module, for the compiler's numbers."""
@@ -148,6 +150,12 @@ class Slips:
                 with mutant.made():
                     found.append(Suspect(words, ast.unparse(tree), line, rank, self.own))
         return found
+
+    def at_sight(self) -> list[Suspect]:
+        """The student's file as it is, for each mistake that shows in it."""
+        tree = self._tree(self.text)
+        found = at_sight(tree, self.text, self.function, self._tree(self.solution))
+        return [Suspect(words, ast.unparse(tree), -line, is_certain=True) for words, line in found.items()]
 
     def unread(self) -> list[Suspect]:
         """The student's file as it is, for each parameter that it does not use in this function, and should."""

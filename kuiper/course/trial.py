@@ -12,7 +12,7 @@ import linecache
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,8 @@ class Text:
     tree: ast.Module
     file: str
     given: dict[str, Any]
+    kept: dict[CodeType, dict[str, Any]] = field(default_factory=dict)
+    """What statements have loaded that load another exercise: it looks its file up, which takes longer than a call."""
 
     @classmethod
     def of(cls, source: str, file: str, is_cython: bool, given: dict[str, Any]) -> Text:
@@ -87,9 +89,21 @@ class Text:
         module.__file__ = self.file
         sys.modules[module.__name__] = module  # dataclasses look their own module up
         module.__dict__.update(self.given)
-        for code in codes:
+        for number, code in enumerate(codes):
+            if code in self.kept:
+                module.__dict__.update(self.kept[code])
+                continue
+            before = set(module.__dict__)
             exec(code, module.__dict__)
+            if _loads(self.tree.body[number]):
+                self.kept[code] = {name: value for name, value in module.__dict__.items() if name not in before}
         return module
+
+
+def _loads(statement: ast.stmt) -> bool:
+    """Whether a statement gives names what another exercise has."""
+    names = (each.id for each in ast.walk(statement) if isinstance(each, ast.Name))
+    return isinstance(statement, ast.Assign) and "load_exercise" in names
 
 
 class Answers:

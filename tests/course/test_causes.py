@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kuiper.course.builder import load_pyx
-from kuiper.course.causes import cause_of, typical_cause
+from kuiper.course.causes import cause_of, has_precise_cause, typical_cause
 from kuiper.course.errors import ExerciseSyntaxError
 from kuiper.course.implementation import StudentError
 from kuiper.course.observation import Observation, Raised, observe
@@ -319,3 +319,21 @@ def test_typical_cause_tells_no_answer_from_a_part_that_is_none() -> None:
     words = "NoneType where int is expected"
     assert typical_cause(Mismatch(["f()"], 1, None, words)) == "nothing is returned: the `return` is missing"
     assert typical_cause(Mismatch(["f()"], (1, 2), (1, None), words)) == "a part of what is returned is None"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "is_precise"),
+    [
+        ("NameError", "name 'math' is not defined", True),
+        ("ValueError", "too many values to unpack (expected 3)", True),
+        ("TypeError", "im2col() takes exactly 10 positional arguments (8 given)", True),
+        ("SystemExit", "", True),
+        ("IndexError", "Out of bounds on buffer access (axis 0)", False),  # by what, it does not say
+        ("EndlessLoop", "no answer within 2 seconds", False),
+        ("StopIteration", "", False),  # nothing is known of it
+    ],
+)
+def test_has_precise_cause_is_true_of_errors_that_say_what_is_wrong(kind: str, message: str, is_precise: bool) -> None:
+    error = Mismatch(["f()"], 1, Raised(kind, (), message), "raised")
+    assert has_precise_cause(error) is is_precise
+    assert not has_precise_cause(Mismatch(["f()"], 1, Raised(kind, (), message, "f.py:3: raise x"), "raised"))

@@ -141,6 +141,29 @@ def test_unused_names_a_parameter_that_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_an_error_that_says_what_is_wrong_is_not_mended_by_leaving_it_out(tmp_path: Path) -> None:
+    """Without the division the answer is right; but what is missing is the import."""
+    bugs = {"nothing is taken": "0"}
+    assert likely(tmp_path, "x * 2 / math.sqrt(1)", bugs).startswith("`import math` is missing")
+    assert likely(tmp_path, "sum(x * 2)", bugs) == "a loop goes through a int, which has no elements"
+
+
+@pytest.mark.thorough
+def test_a_list_is_no_known_mistake_whose_answer_is_an_array(tmp_path: Path) -> None:
+    tests = "\n\ndef test_double_array(impl):\n    calling(impl.double, ones(1)).gives(2 * ones(1))\n"
+    tests = f"\nfrom kuiper.course.testing import np\n\n\ndef ones(n):\n    return np.ones(n, np.float32)\n{tests}"
+    bugs = {"the result is float64": "x * (2 if isinstance(x, int) else __import__('numpy').float64(2.0))"}
+    code = "x * 2 if isinstance(x, int) else (x * 2.0).tolist() if True else x"
+    assert likely(tmp_path, code, bugs, tests).startswith("no array")
+
+
+@pytest.mark.thorough
+def test_what_shows_in_the_file_is_said_before_known_mistakes(tmp_path: Path) -> None:
+    code = "x\n    for i in range(x):\n        result += 1\n        return result\n    result = result"
+    assert likely(tmp_path, code, {"1 is added": "x + 1"}).startswith("`return` stands in the loop over `i`")
+
+
+@pytest.mark.thorough
 def test_repairs_come_behind_known_mistakes(tmp_path: Path) -> None:
     assert likely(tmp_path, "x + (x + 1)", {"1 is added": "x * 2 + 1"}) == "1 is added"
 

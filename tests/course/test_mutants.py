@@ -15,7 +15,9 @@ from kuiper.course.names import names_in
 COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
 
 
-def slips(body: str, head: str = "def f(x, n):", known: str = "f x n out width height min sum enumerate x[:] out=") -> dict[str, list[str]]:
+def slips(
+    body: str, head: str = "def f(x, n):", known: str = "f x n out width height min sum enumerate x[:] out="
+) -> dict[str, list[str]]:
     """The bodies that the slips make of a function, under what they say."""
     lines = [f"    {line}" for line in body.splitlines()]
     text = "\n".join([head, "    # BEGIN SOLUTION", *lines, "    # END SOLUTION"])
@@ -76,6 +78,24 @@ def test_mutants_name_nothing_that_the_student_does_not_know() -> None:
     assert "`x`" in words
     assert "secret" not in words
     assert "hidden" not in words
+
+
+def test_mutants_name_what_the_student_computes_from_the_same() -> None:
+    body = "n, out = x.size, x.size // n + 1\nreturn out"
+    assert "a term 1 is not added where `out` is computed" in slips(body, known="x n out x.size out= out=n")
+    assert "a term 1 is not added near `n` and `x`" in slips(body, known="x n out out=")
+
+
+def test_mutants_name_no_method_and_attributes_as_they_are_written() -> None:
+    words = " ".join(slips("return out.copy(), x.size", known="out copy x size x.size"))
+    assert "two of several values are exchanged with `out` and `x.size` in what is returned" in words
+
+
+def test_mutants_speak_of_slices_and_arguments_only_where_the_student_has_some() -> None:
+    body = "return f(x[1:n], n)"
+    for known, is_said in (("f x n x[:]", True), ("x n", False)):
+        words = " ".join(slips(body, known=known))
+        assert ("a part of `x` " in words, "two arguments of `f` " in words) == (is_said, is_said)
 
 
 def test_mutants_leave_what_is_not_the_solution_alone() -> None:

@@ -17,9 +17,9 @@ def test_names_in_leaves_texts_out() -> None:
 
 
 def test_names_in_says_what_is_set_and_what_is_cut() -> None:
-    text = "self.pages[3] = a, b = x[1 : n[2]]\ntotal += y[0, :]\n"
+    text = "self.pages[3], b = a, x[1 : n[2]]\ntotal += y[0, :]\n"
     assert {name for name in names_in(text) if not name.isidentifier()} == {
-        "a=", "b=", "pages=", "self.pages", "total=", "x[:]", "y[:]",
+        "b=", "b=n", "b=x", "pages=", "self.pages", "total=", "total=y", "x[:]", "y[:]",
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from kuiper.course.interpreted import interpreted
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.repairs import repairs, unread, wrong
+from kuiper.course.repairs import is_removal, repairs, undoes, unread, wrong
 from kuiper.course.trial import Text
 
 COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
@@ -57,6 +57,21 @@ def named(before: str, after: str) -> list[str]:
 )
 def test_repairs_say_what_is_wrong_and_where(before: str, after: str, words: str) -> None:
     assert words in named(before, after)
+
+
+def test_undoes_is_true_of_an_argument_that_takes_the_call_away() -> None:
+    call = named("return x.swapaxes(1, 2)", "return x")[0]
+    argument = named("return x.swapaxes(1, 2)", "return x.swapaxes(1, 1)")[0]
+    assert argument.startswith("an argument of `swapaxes` is one too large")
+    assert undoes(argument, call)
+    assert not undoes(call, argument)
+    assert not undoes(named("return x.swapaxes(n, 2)", "return x.swapaxes(x, 2)")[0], call)
+
+
+def test_is_removal_is_true_of_changes_that_leave_something_out() -> None:
+    assert is_removal(named("return x / n", "return x")[0])
+    assert is_removal(named("return abs(x)", "return x")[0])
+    assert not is_removal(named("return x * 3", "return x * 2")[0])
 
 
 def test_repairs_try_the_numbers_of_the_solution() -> None:
