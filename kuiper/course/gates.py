@@ -114,9 +114,18 @@ def functions_have_hints(exercise: Exercise) -> list[str]:
 
 
 def hints_fit(exercise: Exercise, runs: Runs) -> list[str]:
-    """Each test belongs to a function with hints, and the first test that a bug fails to the function that holds it."""
+    """Each test belongs to a function with hints, and the first test that a bug fails to the function that holds it.
+
+    What a first hint is about, there is a test of.
+    """
     tests = dict.fromkeys(outcome.test.partition("[")[0] for outcome in runs.alone.of(exercise))
     problems = [f"{test} begins with no function's name" for test in tests if not exercise.function_of_test(test)]
+    problems += [
+        f"no test begins with {name}, which the first hint for {ladder.function} is to be about"
+        for ladder in exercise.hints
+        for name in ladder.first
+        if not any(test.removeprefix("test_").startswith(name) for test in tests)
+    ]
     shown: dict[str, tuple[str, str]] = {}
     for id_, name, test, function in runs.alone.catches:
         if id_ == exercise.id:

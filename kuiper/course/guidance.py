@@ -12,12 +12,14 @@ class Ladder:
     """The hints for one function or class of an exercise, each of which tells more than the one before.
 
     ``tests`` has beginnings of the names of its tests, besides those that begin with the function's own name; an empty
-    one is the beginning of every name.
+    one is the beginning of every name. ``first`` has beginnings of the names of those that the first hint is about: of
+    all, if there are none.
     """
 
     function: str
     rungs: tuple[str, ...]
     tests: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
 
     @property
     def short(self) -> str:
@@ -29,6 +31,11 @@ class Ladder:
         name = test.partition("[")[0].removeprefix("test_")
         beginnings = (self.short.strip("_").lower(), *self.tests)
         return max((len(words) for words in beginnings if name.startswith(words)), default=-1)
+
+
+    def begins_with(self, test: str) -> bool:
+        """Whether the first hint is about what a test looks at."""
+        return not self.first or test.removeprefix("test_").startswith(self.first)
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,7 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
         if not fits(value):
             raise CourseError(where, f"{wanted} as {key}", reprlib.repr(entry[key]))
     values["hints"] = tuple(
-        Ladder(hint["for"], tuple(hint["ladder"]), tuple(hint.get("tests", ()))) for hint in values["hints"]
+        Ladder(hint["for"], *(tuple(hint.get(key, ())) for key in ("ladder", "tests", "first")))
+        for hint in values["hints"]
     )
     return Exercise(course=path.parent, **values)

@@ -60,7 +60,7 @@ def _is_ladders(value: object) -> bool:
     if not isinstance(value, tuple) or not all(isinstance(hint, dict) for hint in value):
         return False
     return all(
-        {"for", "ladder"} <= hint.keys() <= {"for", "ladder", "tests"}
+        {"for", "ladder"} <= hint.keys() <= {"for", "ladder", "tests", "first"}
         and _is_text(hint["for"])
         and all(isinstance(hint[key], list) and all(map(_is_text, hint[key])) for key in hint if key != "for")
         for hint in value
@@ -86,7 +86,7 @@ KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     **dict.fromkeys(("title", "engine_file", "builds"), ("a text", _is_text)),
     **dict.fromkeys(("symbols", "tests", "depends_on"), ("a list", _is_texts)),
     **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
-    "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
+    "hints": ("tables with 'for', 'ladder' and perhaps 'tests' and 'first'", _is_ladders),
     "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
     "speed": ("rising ratios to the reference's speed", _is_ratios),
     **dict.fromkeys(("provides", "provides_with_product"), ("a table of names", _is_names)),

@@ -88,7 +88,8 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     if has_no_module(worst):
         return lines
     last = []
-    if exercise.hints and diagnosis and hint == FIRST_HINT:
+    is_about = exercise.hints and exercise.ladder(worst.function or exercise.hints[0].function).begins_with(worst.test)
+    if exercise.hints and hint == FIRST_HINT and (diagnosis or not is_about):
         last.append(_("hint: {command}").format(command=f"kuiper hint {_ladder_words(exercise, worst.function)}"))
     elif exercise.hints:
         lines.append(_hint(exercise, worst.function, hint))

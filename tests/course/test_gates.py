@@ -204,6 +204,16 @@ def test_hints_fit_tells_a_hint_about_another_function(
     assert gates.hints_fit(double, runs) == problems
 
 
+def test_hints_fit_tells_a_first_hint_that_is_about_no_test(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    edit(manifest(double), 'hints = [{ for = "double"', 'hints = [{ first = ["double_of", "dou"], for = "double"')
+    double = read_syllabus(syllabus.root).exercise("1.1")
+    runs = gate_runs.Runs(gate_runs.Run((Outcome("1.1", "test_double", "passed"),), ()))
+    assert gates.hints_fit(double, runs) == [
+        "no test begins with double_of, which the first hint for double is to be about"
+    ]
+
+
 def test_a_stale_skeleton(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
     double = syllabus.exercise("1.1")
     monkeypatch.delenv("CI", raising=False)

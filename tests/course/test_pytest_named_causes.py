@@ -78,6 +78,16 @@ def test_a_missing_break_is_named_where_the_else_of_a_loop_is_always_reached(syl
     assert "when a `break` is missing in the loop over `n`, whose `else` is reached each time\n" in text
 
 
+@pytest.mark.parametrize(("first", "is_shown"), [("double", True), ("double_neg", False)])
+def test_the_first_hint_stands_where_it_is_about_what_failed(syllabus: Syllabus, first: str, is_shown: bool) -> None:
+    """Else the report says only how to ask for it."""
+    manifest = syllabus.root / "course1_made_up" / "course.toml"
+    manifest.write_text(manifest.read_text().replace('{ for = "double"', f'{{ first = ["{first}"], for = "double"'))
+    solve(syllabus, "1.1", ("x * 2 + 0", "(x, 2)[0:1]"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert ("    hint 1: what is twice?" in text, "    hint: kuiper hint 1.1;" in text) == (is_shown, not is_shown)
+
+
 def test_an_error_is_named_whatever_its_words_are(syllabus: Syllabus) -> None:
     """The student's own `raise` and the bank's say the same thing in other words."""
     bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
