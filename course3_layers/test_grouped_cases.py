@@ -79,12 +79,16 @@ def cases_of(impl):
 
 
 def as_array(numbers):
-    return np.asarray(numbers, np.float64)
+    """Lists of unequal length, and texts, are no numbers with axes: then the number of axes is 0."""
+    try:
+        return np.asarray(numbers, np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 # What must hold for a case to be one, in this order: each relies on those before it.
 SHAPES = {
-    noop("x and weight have four axes"): lambda x, weight, bias, groups: x.ndim == weight.ndim == 4,
+    noop("x and weight are numbers along four axes"): lambda x, weight, bias, groups: x.ndim == weight.ndim == 4,
     noop("no array is empty"): lambda x, weight, bias, groups: 0 not in (*x.shape, *weight.shape),
     noop("there are two groups or more"): lambda x, weight, bias, groups: groups >= 2,
     noop("weight has the input channels of one group"): lambda x, weight, bias, groups: (

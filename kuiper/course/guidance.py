@@ -32,7 +32,6 @@ class Ladder:
         beginnings = (self.short.strip("_").lower(), *self.tests)
         return max((len(words) for words in beginnings if name.startswith(words)), default=-1)
 
-
     def begins_with(self, test: str) -> bool:
         """Whether the first hint is about what a test looks at."""
         return not self.first or test.removeprefix("test_").startswith(self.first)
