@@ -35,6 +35,8 @@ def test_wrong_files_of_an_exercise_differ(id_: str) -> None:
         ("2.3", "name without operator", "`read_attributes` does not use `operator`"),
         ("2.3", "widen: shifted by 8", "another number belongs in line "),
         ("3.6", "gamma None not treated", "something is None"),
+        ("3.5", "a list comes back", "no array is returned"),
+        ("3.5", "return within the loop over images", "`return` stands in the loop over `i`"),
     ],
 )
 def test_a_natural_mistake_is_named_although_the_bank_lacks_it(tmp_path: Path, id_: str, did: str, words: str) -> None:
