@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course.material import DRAWN
 from kuiper.course.state_file import read_state
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RECORD = ".kuiper-course.json"
-DRAWN = "drawn"  # of a picture that is drawn when a lecture is handed out, the metadata say by this name what of
 
 
 @dataclass
@@ -83,14 +83,14 @@ def write_whole(path: Path, data: bytes) -> None:
 def digest(data: bytes) -> str:
     """A hash of a file. It does not change when git turns line ends into those of Windows.
 
-    Of a picture that is drawn when a lecture is handed out it takes what it is drawn of: its bytes depend on the
-    versions of Pillow and zlib.
+    Of a picture that is drawn or compressed when a lecture is handed out it takes what it is made of: its bytes depend
+    on the versions of Pillow and zlib.
     """
     return hashlib.sha256(_without_drawn(data.replace(b"\r\n", b"\n"))).hexdigest()[:16]
 
 
 def _without_drawn(data: bytes) -> bytes:
-    """A lecture without the bytes of pictures that are drawn when it is handed out; any other file as it is."""
+    """A lecture without the bytes of pictures that are made when it is handed out; any other file as it is."""
     if f'"{DRAWN}"'.encode() not in data:
         return data
     try:

@@ -5,9 +5,19 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import shutil
+import struct
+import zlib
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+try:
+    import lzma
+except ImportError:  # a Python that was built where there was no liblzma
+    lzma = None  # type: ignore[assignment]
 
 PACKAGED = Path(__file__).resolve().parent / "material"
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -31,6 +41,9 @@ PAGES = (
 SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".otf", ".param", ".py", ".pyx", ".toml", ".txt")
 NOT_HANDED_OUT = ("notebooks/ruff.toml",)
 SITE_FORM = "text/vnd.kuiper.page"  # of a picture in a lecture: what the site shows, and no viewer of notebooks does
+PNG = "image/png"
+PACKED = "image/png+lzma"  # a picture in a package: the same stands in it many times, too far apart for zlib
+DRAWN = "drawn"  # in the metadata of a picture whose bytes depend on Pillow or zlib: a digest of what it is drawn of
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints", ".kuiper", ".pytest_cache", ".ruff_cache"}
 
 
@@ -56,7 +69,7 @@ def pack(checkout: Path, target: Path, pictures: bool = True) -> None:
         if not pictures and is_for_pictures(name):
             continue
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(handed_out(path, pictures))
+        (target / name).write_bytes(_packed(handed_out(path, pictures), name))
 
 
 def is_for_pictures(name: str) -> bool:
@@ -69,16 +82,79 @@ def is_for_pictures(name: str) -> bool:
 
 
 def handed_out(path: Path, pictures: bool = True) -> bytes:
-    """A file as students get it: a lecture without the form of its pictures that only the site shows."""
+    """A file as students get it: a lecture without the form of its pictures that only the site shows.
+
+    Where Python has no lzma, the lectures of a package come without pictures, as if they were asked for so.
+    """
     data = path.read_bytes()
-    if path.suffix != ".ipynb" or (pictures and SITE_FORM.encode() not in data):
+    if path.suffix != ".ipynb" or (pictures and not any(form.encode() in data for form in (SITE_FORM, PACKED, PNG))):
         return data
     lecture = json.loads(data)
-    for cell in lecture["cells"]:
-        for output in cell.get("outputs", []):
-            shown = output.get("data", {})
-            for form in [form for form in shown if form == SITE_FORM or not (pictures or form == "text/plain")]:
-                del shown[form]
+    for output in _outputs(lecture):
+        shown = output.get("data", {})
+        if PACKED in shown and lzma:
+            shown[PNG] = base64.b64encode(_unpacked(base64.b64decode(shown[PACKED]))).decode()
+        if pictures and PNG in shown:
+            output["metadata"].setdefault(PNG, {})[DRAWN] = picture_digest("".join(shown[PNG]))
+        gone = {SITE_FORM, PACKED} if pictures else shown.keys() - {"text/plain"}
+        for form in gone & shown.keys():
+            del shown[form]
+    return _as_json(lecture)
+
+
+def picture_digest(data: str) -> str:
+    """What tells whether a stored picture, as a notebook has it, is the same, whichever zlib has written it.
+
+    >>> picture_digest(base64.b64encode(b"no picture").decode())
+    '9ed97c950c33'
+    """
+    picture = base64.b64decode(data)
+    return hashlib.sha256(b"".join(_parts(picture)) if picture[:4] == b"\x89PNG" else picture).hexdigest()[:12]
+
+
+def _packed(data: bytes, name: str) -> bytes:
+    """A file as a package has it: pictures of lectures take two thirds as much."""
+    if lzma is None or not name.endswith(".ipynb"):
+        return data
+    lecture = json.loads(data)
+    for output in _outputs(lecture):
+        shown = output.get("data", {})
+        if PNG in shown:
+            head, rows = _parts(base64.b64decode("".join(shown.pop(PNG))))
+            plain = struct.pack(">I", len(head)) + head + rows
+            shown[PACKED] = base64.b64encode(lzma.compress(plain, lzma.FORMAT_ALONE, preset=6)).decode()
+    return _as_json(lecture)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The PNG that ``_packed`` has taken apart; the same bytes where zlib is the same."""
+    plain = lzma.decompress(data)
+    end = 4 + struct.unpack(">I", plain[:4])[0]
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, 9)  # as indexed_png in stored_pictures.py
+    return plain[4:end] + png_chunk(b"IDAT", squeeze.compress(plain[end:]) + squeeze.flush()) + png_chunk(b"IEND", b"")
+
+
+def _parts(png: bytes) -> tuple[bytes, bytes]:
+    """What stands before the points of a PNG, and the points, row by row."""
+    end = png.index(b"IDAT") - 4
+    start, points = end, b""
+    while png[start + 4 : start + 8] == b"IDAT":
+        length = struct.unpack(">I", png[start : start + 4])[0]
+        points += png[start + 8 : start + 8 + length]
+        start += 12 + length
+    return png[:end], zlib.decompress(points)
+
+
+def png_chunk(kind: bytes, data: bytes) -> bytes:
+    """A part of a PNG, with its length and its checksum."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _outputs(lecture: dict[str, Any]) -> list[dict[str, Any]]:
+    return [output for cell in lecture["cells"] for output in cell.get("outputs", [])]
+
+
+def _as_json(lecture: dict[str, Any]) -> bytes:
     return (json.dumps(lecture, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 

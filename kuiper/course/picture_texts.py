@@ -18,10 +18,10 @@ import numpy as np
 from PIL import Image
 
 from kuiper.course.errors import CourseError
-from kuiper.course.material import SITE_FORM
+from kuiper.course.material import SITE_FORM, picture_digest
 from kuiper.course.picture_words import into
 from kuiper.course.pictures.picture import LETTER, QUOTED, TEXT, broken
-from kuiper.course.redrawn_pictures import FONT, Text, images, picture_digest, pictures_file
+from kuiper.course.redrawn_pictures import FONT, Text, form_digest, images, pictures_file
 from kuiper.course.stored_forms import read_form
 from kuiper.course.stored_pictures import ZOOM, rendered
 
@@ -68,7 +68,7 @@ def drawn_over(lecture: dict[str, Any], say: Callable[[str], str]) -> dict[str, 
             continue
         data = "".join(output["data"][kind])
         said = english.said(say)
-        found[key] = {"of": picture_digest(data), "shows": picture_digest(said.html()), "alt": said.alt}
+        found[key] = {"of": picture_digest(data), "shows": form_digest(said.html()), "alt": said.alt}
         found[key] |= _changes(english.still().svg(), say, base64.b64decode(data))
     return found
 

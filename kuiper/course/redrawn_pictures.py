@@ -20,7 +20,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from kuiper.bounded_file import read_json
 from kuiper.course.errors import CourseError
-from kuiper.course.handout_record import DRAWN
+from kuiper.course.material import DRAWN, picture_digest
 from kuiper.course.stored_pictures import IMAGES, QUALITY, ZOOM, indexed_png
 
 if TYPE_CHECKING:
@@ -51,15 +51,15 @@ def pictures_file(source: Path, language: str) -> Path:
     return source.parent / language / "pictures" / f"{source.stem}.json"
 
 
-def picture_digest(data: str) -> str:
-    """What tells whether an English picture, as a notebook has it, is still the one that was drawn over."""
-    return hashlib.sha256(data.encode()).hexdigest()[:12]
+def form_digest(form: str) -> str:
+    """What tells whether the site's form of a picture, in another language, is still what was drawn."""
+    return hashlib.sha256(form.encode()).hexdigest()[:12]
 
 
 def drawn_digest(entry: dict[str, Any], font: Path) -> str:
     """What tells whether a picture is drawn of the same: the English one, what is cleared, the texts, the letters."""
     parts = {name: entry.get(name) for name in ("of", "cleared", "below", "texts")}
-    return picture_digest(json.dumps([parts, _font_digest(font)], sort_keys=True))
+    return form_digest(json.dumps([parts, _font_digest(font)], sort_keys=True))
 
 
 def images(lecture: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:

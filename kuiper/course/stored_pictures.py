@@ -26,7 +26,7 @@ import numpy as np
 from PIL import Image
 
 from kuiper.course.errors import CourseError
-from kuiper.course.material import SITE_FORM
+from kuiper.course.material import SITE_FORM, png_chunk
 
 ZOOM = 2
 IMAGES = ("image/png", "image/jpeg")
@@ -162,10 +162,7 @@ def indexed_png(palette: np.ndarray, indices: np.ndarray, level: int = 9) -> byt
         (b"IDAT", squeeze.compress(rows.tobytes()) + squeeze.flush()),
         (b"IEND", b""),
     ]
-    written = [
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    ]
-    return b"".join([b"\x89PNG\r\n\x1a\n", *written])
+    return b"".join([b"\x89PNG\r\n\x1a\n", *(png_chunk(kind, data) for kind, data in chunks)])
 
 
 def lacks_site_form(data: dict[str, Any]) -> bool:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from kuiper.course import handout, lecture, material, places, selection
 from kuiper.course.errors import CourseError
+from kuiper.course.handout_record import digest
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.material import CHECKOUT, PAGES, SITE_FORM, gather, material_files, pack
+from kuiper.course.material import (
+    CHECKOUT,
+    DRAWN,
+    PACKED,
+    PAGES,
+    PNG,
+    SITE_FORM,
+    gather,
+    handed_out,
+    material_files,
+    pack,
+    picture_digest,
+)
 from kuiper.course.selection import Selection, selected
+from kuiper.course.stored_pictures import indexed_png
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,20 +102,69 @@ def test_pack_replaces_what_an_earlier_build_left(package: Path) -> None:
     assert (package / "course1_tensor" / "solutions" / "broadcast.py").is_file()
 
 
+def pictures_by_digest(lecture: dict[str, Any]) -> dict[str, Any]:
+    """A lecture with the digests of its pictures in their places, and without the site's forms."""
+    for cell in lecture["cells"]:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            data.pop(SITE_FORM, None)
+            if PNG in data:
+                data[PNG] = output["metadata"][PNG][DRAWN] = picture_digest(data[PNG])
+    return lecture
+
+
 def test_pack_leaves_nothing_of_a_lecture_out_but_what_the_site_shows(package: Path) -> None:
     found = 0
     for path in sorted((CHECKOUT / "notebooks").glob("*.ipynb")):
-        whole = json.loads(path.read_bytes())
-        for cell in whole["cells"]:
-            for output in cell.get("outputs", []):
-                found += output.get("data", {}).pop(SITE_FORM, None) is not None
-        assert json.loads((package / "notebooks" / path.name).read_bytes()) == whole
+        packed = package / "notebooks" / path.name
+        assert b'": "iVBOR' not in packed.read_bytes()  # how a PNG begins
+        got = pictures_by_digest(json.loads(handed_out(packed)))
+        assert got == pictures_by_digest(json.loads(path.read_bytes()))
+        found += json.dumps(got).count(DRAWN)
     assert found > 100
+
+
+def test_a_packed_picture_has_its_points_and_its_colours() -> None:
+    points = np.random.default_rng(0).integers(0, 5, (30, 41), np.uint8)
+    colours = np.array([[9, 8, 7, 255], [0, 0, 0, 255], [255, 0, 90, 200], [1, 2, 3, 255], [0, 0, 0, 0]], float)
+    png = indexed_png(colours, points)
+    output = {"data": {PNG: base64.b64encode(png).decode()}, "metadata": {}}
+    data = json.dumps({"cells": [{"outputs": [output]}]}).encode()
+    packed = json.loads(material._packed(data, "a.ipynb"))["cells"][0]["outputs"][0]["data"]
+    assert packed.keys() == {PACKED}
+    with Image.open(io.BytesIO(material._unpacked(base64.b64decode(packed[PACKED])))) as image:
+        image.load()  # with its checksums
+        assert (np.asarray(image) == points).all()
+        assert (np.asarray(image.convert("RGBA")) == colours.astype(np.uint8)[points]).all()
+    assert material._packed(data, "a.md") == data
+
+
+def test_picture_digest_knows_the_picture_whichever_zlib_has_written_it() -> None:
+    def digest(colour: int, point: int, level: int = 9) -> str:
+        points = np.zeros((40, 50), np.uint8)
+        points[3, 4] = point
+        png = indexed_png(np.array([[colour, 0, 0, 255], [0, 0, 0, 255]], float), points, level)
+        return picture_digest(base64.b64encode(png).decode())
+
+    assert digest(7, 1, 9) == digest(7, 1, 0)
+    assert len({digest(7, 1), digest(8, 1), digest(7, 0)}) == 3
+
+
+def test_lectures_come_without_pictures_where_python_has_no_lzma(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(material, "lzma", None)
+    lecture = handed_out(package / "notebooks/01_tensors.ipynb")
+    forms = [set(output.get("data", {})) for cell in json.loads(lecture)["cells"] for output in cell.get("outputs", [])]
+    assert {"text/plain"} in forms
+    assert not {PNG, PACKED} & set().union(*forms)
+    pack(CHECKOUT, tmp_path / "built without")
+    assert PNG.encode() + b'": "iVBOR' in (tmp_path / "built without/notebooks/01_tensors.ipynb").read_bytes()
 
 
 def test_pack_stays_small(package: Path) -> None:
     """A wheel has room for 15 megabytes, and most of that belongs to models and to compiled modules."""
-    assert sum(len(data) for data in everything(package).values()) < 7_500_000
+    assert sum(len(data) for data in everything(package).values()) < 7_000_000
 
 
 def test_setup_packs_the_courses_before_anything_of_kuiper_is_compiled(tmp_path: Path) -> None:
@@ -116,7 +183,8 @@ def test_a_wheel_hands_out_what_a_checkout_does(installed: Path, tmp_path: Path,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(material, "PACKAGED", installed / "nowhere")
         handout.start(tmp_path / "from checkout", solutions)
-    assert everything(tmp_path / "from wheel") == everything(tmp_path / "from checkout")
+    found, wanted = everything(tmp_path / "from wheel"), everything(tmp_path / "from checkout")
+    assert {name: digest(data) for name, data in found.items()} == {name: digest(data) for name, data in wanted.items()}
 
 
 def test_a_students_folder_gets_solutions_from_the_installed_package(installed: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
 from kuiper.course.handout import start, update
 from kuiper.course.handout_record import digest
-from kuiper.course.material import gather, pack
+from kuiper.course.material import gather, pack, picture_digest
 from kuiper.course.notebooks import notebook_files
 from kuiper.course.picture_texts import drawn_over, write_pictures
 from kuiper.course.picture_words import into
@@ -28,8 +28,8 @@ from kuiper.course.pictures.photo import photo
 from kuiper.course.redrawn_pictures import (
     FONT,
     drawn_digest,
+    form_digest,
     images,
-    picture_digest,
     pictures_file,
     put_pictures,
     redrawn,
@@ -129,7 +129,9 @@ def test_put_pictures_leaves_an_english_picture_that_has_changed(tmp_path: Path)
     assert write_pictures(source, "zh") == 1
     ((_, output, kind),) = images(lecture)
     before = output["data"][kind]
-    output["data"][kind] = changed = before[:-8] + "AAAAAAA="
+    pixels = bytearray(base64.b64decode(before))
+    pixels[pixels.index(b"PLTE") + 4] ^= 1
+    output["data"][kind] = changed = base64.b64encode(pixels).decode()
     put_pictures(lecture, source, "zh")
     assert output["data"][kind] == changed
     output["data"][kind] = before
@@ -148,7 +150,7 @@ def test_stored_pictures_in_chinese_are_those_of_today(path: Path) -> None:
         english = read_form("".join(output["data"]["text/vnd.kuiper.page"]))
         if english.said(translate) != english:
             shown = english.said(translate).html()
-            wanted[key] = picture_digest("".join(output["data"][kind])), picture_digest(shown)
+            wanted[key] = picture_digest("".join(output["data"][kind])), form_digest(shown)
     assert {key: (entry["of"], entry["shows"]) for key, entry in known.items()} == wanted
 
 
