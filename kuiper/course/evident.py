@@ -39,6 +39,8 @@ from kuiper.course.wire import type_name
 from kuiper.language import noop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kuiper.course.manifest import Exercise
 
 PLACE = re.compile(r"(?:^|[/\\])(?P<file>[^/\\:]+):(?P<line>\d+)(?:: (?P<code>.*))?$", re.DOTALL)
@@ -82,11 +84,11 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
     return ""
 
 
-def evident_if_unknown(exercise: Exercise, text: str, error: BaseException) -> str:
-    """The same for what a known mistake explains better, where one fits: an empty list, values in another order."""
+def evident_if_unknown(exercise: Exercise, error: BaseException) -> str:
+    """The same for what a known mistake explains better, where one fits: an empty list."""
     raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
     if not isinstance(raised, Raised):
-        return _of_order(exercise, text, error)
+        return ""
     is_end = raised.type == "IndexError" and re.fullmatch(r"(list|string|tuple) index out of range", raised.message)
     if not is_end or (isinstance(error, Mismatch) and error.words in UNREFUSED):
         return ""
@@ -108,42 +110,39 @@ def say_what_is_asked(exercise: Exercise, text: str, error: BaseException) -> No
         error.words = phrase(ANOTHER_KIND, got=type_name(error.got), expected=name)
 
 
-def _of_order(exercise: Exercise, text: str, error: BaseException) -> str:
-    """A tuple that has the right values in another order."""
+def mended(exercise: Exercise, text: str, error: BaseException) -> list[Suspect]:
+    """The file without a mistake that it may have, for each of these; tests say whether it is right then.
+
+    A ``break`` is put into a loop whose ``else`` is always reached; values are returned in the order asked for.
+    """
     tree = parsed(exercise, text)
+    return [] if tree is None else [*_with_break(tree, Voice(frozenset(names_in(text)))), *_in_order(tree, error)]
+
+
+def _in_order(tree: ast.Module, error: BaseException) -> Iterator[Suspect]:
+    """The function that was called with its values in each order that fits."""
     got, expected = getattr(error, "got", None), getattr(error, "expected", None)
-    if tree is None or type(got) is not tuple or type(expected) is not tuple:
-        return ""
-    if len(got) != len(expected) or not 1 < len(got) <= MOST_VALUES:
-        return ""
-    if any(difference(got[i], got[j]) is None for i in range(len(got)) for j in range(i)):
-        return ""
-    orders = permutations(range(len(got)))
-    right = (each for each in orders if not difference(tuple(got[i] for i in each), expected, _tolerance(error)))
-    order = next(right, None)
-    if order is None:
-        return ""
-    returned = [
-        node.value.elts
-        for function in functions(tree)
-        if function.name == getattr(error, "function", "")
-        for node in ast.walk(function)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)
-    ]
-    if len(returned) != 1 or len(returned[0]) != len(got):  # it is made elsewhere, and may be a part of a tree
-        return ""
-    asked = ", ".join(ast.unparse(returned[0][i]) for i in order)
-    if len(asked) > MAX_CODE:
-        return phrase("the values are the right ones, but are returned in another order than asked for")
-    return phrase("the values are returned in another order than asked for, which is {values}", values=code(asked))
+    if not isinstance(error, Mismatch) or type(got) is not tuple or type(expected) is not tuple:
+        return
+    inside = [node for function in functions(tree) if function.name == error.function for node in ast.walk(function)]
+    returned = [node.value for node in inside if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)]
+    if len(returned) != 1 or not 1 < len(got) == len(expected) == len(returned[0].elts) <= MOST_VALUES:
+        return
+    given = returned[0].elts
+    for order in permutations(range(len(got))):
+        if difference(tuple(got[i] for i in order), expected, error.tolerance):
+            continue
+        returned[0].elts = [given[i] for i in order]
+        asked = ", ".join(map(ast.unparse, returned[0].elts))
+        words = phrase("the values are returned in another order than asked for, which is {values}", values=code(asked))
+        if len(asked) > MAX_CODE:
+            words = phrase("the values are the right ones, but are returned in another order than asked for")
+        yield Suspect(words, ast.unparse(tree), -returned[0].lineno, 0, is_right=True)
+        returned[0].elts = given
 
 
-def loops_without_break(exercise: Exercise, text: str) -> list[Suspect]:
-    """The file with a ``break`` in one of the loops whose ``else`` is always reached, for each of these."""
-    tree = parsed(exercise, text)
-    if tree is None:
-        return []
-    voice, found = Voice(frozenset(names_in(text))), []
+def _with_break(tree: ast.Module, voice: Voice) -> Iterator[Suspect]:
+    """The file with a ``break`` in one of the loops whose ``else`` is always reached."""
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))]
     for loop in loops:
         inside = [each for part in loop.body for each in ast.walk(part)]
@@ -153,14 +152,9 @@ def loops_without_break(exercise: Exercise, text: str) -> list[Suspect]:
         for block in blocks:
             block.append(ast.Break())
         words = phrase("a `break` is missing in {loop}, whose `else` is reached each time", loop=voice.loop(loop))
-        found.append(Suspect(words, ast.unparse(ast.fix_missing_locations(tree)), -loop.lineno, 0, is_right=True))
+        yield Suspect(words, ast.unparse(tree), -loop.lineno, 0, is_right=True)
         for block in blocks:
             block.pop()
-    return found
-
-
-def _tolerance(error: BaseException) -> float:
-    return error.tolerance if isinstance(error, Mismatch) else 0.0
 
 
 def _of_kind(tree: ast.Module, error: Mismatch) -> str:

@@ -30,7 +30,7 @@ from kuiper.course.diagnosis import (
     slips,
 )
 from kuiper.course.errors import CourseError
-from kuiper.course.evident import evident_cause, evident_if_unknown, loops_without_break, say_what_is_asked
+from kuiper.course.evident import evident_cause, evident_if_unknown, mended, say_what_is_asked
 from kuiper.course.likeness import Likeness
 from kuiper.course.own_file import seen, unused
 from kuiper.course.patience import told_if_slow
@@ -189,7 +189,7 @@ class RunningPlugin:
             with self._told(_("comparing with known mistakes")):
                 found = [] if evident else self._suspects(exercise, failed, error, function)
             if not found and not evident:
-                evident = evident_if_unknown(exercise, self._text(exercise), error) or typical_cause(error)
+                evident = evident_if_unknown(exercise, error) or typical_cause(error)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             self.failures[exercise.id] = [(failed, error)]
             return [suspect.when for suspect in found] or [*filter(None, [evident])]
@@ -232,22 +232,22 @@ class RunningPlugin:
             return shown
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
-        is_certain = certain_cause(error) or evident_if_unknown(exercise, self._text(exercise), error)
+        is_certain = certain_cause(error) or evident_if_unknown(exercise, error)
         if found.how > Likeness.LOOSE or (is_certain and not is_not_filled):
             return found.suspects
-        loops = loops_without_break(exercise, self._text(exercise))
-        ending = alike(classroom, exercise, loops, failed, error, before[-MAX_UNSPOILT:]).suspects
-        if ending:
-            return ending
-        mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
+        natural = mended(exercise, self._text(exercise), error)
+        natural = alike(classroom, exercise, natural, failed, error, before[-MAX_UNSPOILT:]).suspects
+        if natural:
+            return natural
+        repaired = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
         # Whatever makes something None ends with the same error, so slips would fit that have nothing to do with it.
-        if mended.how == Likeness.EXACT or certain_cause(error) or has_precise_cause(error):
-            return mended.suspects
+        if repaired.how == Likeness.EXACT or certain_cause(error) or has_precise_cause(error):
+            return repaired.suspects
         missed = unused(classroom, exercise, function)
         if missed:
             return missed
         slipped = slips(classroom, exercise, function, failed, error, passed)
-        return max(mended, slipped, found, key=lambda each: each.how).suspects
+        return max(repaired, slipped, found, key=lambda each: each.how).suspects
 
     def _text(self, exercise: Exercise) -> str:
         """The file that is tested."""

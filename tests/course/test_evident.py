@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from kuiper.course.evident import evident_cause, evident_if_unknown, loops_without_break, say_what_is_asked
+from kuiper.course.evident import evident_cause, evident_if_unknown, mended, say_what_is_asked
 from kuiper.course.implementation import StudentError
 from kuiper.course.observation import Raised, observe
 from kuiper.course.testing import Mismatch, calling
@@ -67,7 +67,7 @@ def cause(syllabus: Syllabus, folder: Path, text: str, function: str = "call") -
         StudentError(seen.raised) if seen.raised else Mismatch([], [1], seen.value, "NoneType where list is expected")
     )
     exercise = syllabus.exercise("1.1")
-    return evident_cause(exercise, text, function, error) or evident_if_unknown(exercise, text, error)
+    return evident_cause(exercise, text, function, error) or evident_if_unknown(exercise, error)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_evident_cause_is_none_of_a_case_that_is_to_be_refused(syllabus: Syllabu
         with pytest.raises(Mismatch) as caught:
             calling(loaded(text, tmp_path).call, []).raises(ValueError, "empty")
         assert bool(evident_cause(exercise, text, "call", caught.value)) == is_said
-        assert not evident_if_unknown(exercise, text, caught.value)
+        assert not evident_if_unknown(exercise, caught.value)
 
 
 def test_evident_cause_leaves_functions_of_numpy_and_of_the_file_alone(syllabus: Syllabus, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_evident_cause_of_a_returned_tuple_names_the_class_that_is_asked_for(
         ("count, mean, mean", ""),
     ],
 )
-def test_evident_if_unknown_names_the_order_that_is_asked_for(
+def test_mended_names_the_order_that_is_asked_for(
     syllabus: Syllabus, tmp_path: Path, returned: str, words: str
 ) -> None:
     text = f"import numpy as np\ndef call(count, mean, var):\n    return {returned}\n"
@@ -174,7 +174,10 @@ def test_evident_if_unknown_names_the_order_that_is_asked_for(
     with pytest.raises(Mismatch) as caught:
         calling(loaded(text, tmp_path).call, 5, mean, var).gives((5, mean, var))
     caught.value.function = "call"
-    assert evident_if_unknown(syllabus.exercise("1.1"), text, caught.value) == words
+    found = mended(syllabus.exercise("1.1"), text, caught.value)
+    assert [suspect.when for suspect in found] == [words] * bool(words)
+    for suspect in found:
+        assert loaded(suspect.text, tmp_path).call(5, 1, 2) == (5, 1, 2)
 
 
 SEARCH = """
@@ -188,11 +191,12 @@ def find(names, name):
 """
 
 
-def test_loops_without_break_are_those_whose_else_is_always_reached(syllabus: Syllabus, tmp_path: Path) -> None:
+def test_mended_puts_a_break_into_loops_whose_else_is_always_reached(syllabus: Syllabus, tmp_path: Path) -> None:
     exercise = syllabus.exercise("1.1")
-    (mended,) = loops_without_break(exercise, SEARCH)
-    assert mended.when == "a `break` is missing in the loop over `place`, whose `else` is reached each time"
-    assert mended.is_right
-    assert loaded(mended.text, tmp_path).find(["a", "b", "c"], "b") == 1
+    error = ValueError("-1")
+    (found,) = mended(exercise, SEARCH, error)
+    assert found.when == "a `break` is missing in the loop over `place`, whose `else` is reached each time"
+    assert found.is_right
+    assert loaded(found.text, tmp_path).find(["a", "b", "c"], "b") == 1
     for line in ("break", "return place", "raise ValueError(name)"):
-        assert not loops_without_break(exercise, SEARCH.replace("found = place", line))
+        assert not mended(exercise, SEARCH.replace("found = place", line), error)
