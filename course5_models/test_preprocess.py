@@ -145,6 +145,7 @@ def test_centre_crop(impl):
 
 
 def test_centre_crop_with_an_odd_rest(impl):
+    calling(impl.centre_crop, picture(5, 6, 2), 2, 3).gives(picture(5, 6, 2)[1:3, 1:4])
     calling(impl.centre_crop, picture(6, 5, 2), 1, 2).gives(picture(6, 5, 2)[2:3, 1:3])
 
 
@@ -229,6 +230,8 @@ def test_preprocess_does_not_round_up(impl):
     image = np.arange(0, 250, 50, np.uint8)[:, None, None] + np.zeros((1, 3, 3), np.uint8)
     wanted = np.full((1, 3, 1, 1), 100 / 255, np.float32)  # 5 / 3 is 1.67, so 1
     calling(impl.preprocess, image, 1, 1, (0, 0, 0), (1, 1, 1)).gives(wanted, tolerance=1e-6)
+    wide = np.ascontiguousarray(image.transpose(1, 0, 2))
+    calling(impl.preprocess, wide, 1, 1, (0, 0, 0), (1, 1, 1)).gives(wanted, tolerance=1e-6)
 
 
 @pytest.mark.parametrize("size", [49, 98, 103, 107])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kuiper.course.compile_causes import COMPILING
 from kuiper.course.error_causes import ANSWERING, NOTHING_RETURNED, RAISING
@@ -28,6 +30,8 @@ PRECISE = re.compile(
 """Errors whose cause is certain: any change that leaves the failing expression out makes them go away."""
 MENTIONS = re.compile(r"^(?P<type>\w+)(?: that mentions (?P<word>.*))?$", re.DOTALL)
 """What ``raises`` of a test asks for, in its words."""
+FRAME = re.compile(r'^  File "[^"]*\bexercises[/\\][^"]*", line \d+, in (?:[\w.]*\.)?(\w+)$', re.MULTILINE)
+"""A function of the student's, in a trace."""
 SHAPES = re.compile(r"^shape \(([\d, ]*)\) where \(([\d, ]*)\) is expected")
 
 
@@ -40,9 +44,21 @@ def cause_of(raised: Raised) -> str:
     if raised.type == "ExerciseSyntaxError":
         return _first(COMPILING, raised.message)
     if raised.is_on_purpose:
-        return phrase("your own check, in the line shown, refuses what is allowed")
+        return _of_own_check(raised)
     line = re.search(r":\d+: (.*)$", raised.place)  # the student's, which some sentences go by, too
     return _first(RAISING, f"{raised.type}: {raised.message}" + (f"\n{line[1]}" if line else ""))
+
+
+def _of_own_check(raised: Raised) -> str:
+    """A check refuses too much; or it is right, and what its function is called with is not."""
+    called = FRAME.findall(raised.trace)
+    if len(called) > 1 and called[-2] != called[-1]:
+        return phrase(
+            "`{inner}` refuses what `{outer}` hands to it: its check, in the line shown, may be right",
+            inner=called[-1],
+            outer=called[-2],
+        )
+    return phrase("your own check, in the line shown, refuses what is allowed")
 
 
 def typical_cause(error: BaseException) -> str:
@@ -84,7 +100,7 @@ def _typical_cause(error: BaseException) -> str:
     if isinstance(error.got, Raised):
         return cause_of(error.got)
     return (
-        _of_shapes(error.words)
+        _of_shapes(error)
         or _of_answer(error)
         or resemblance(error.got, error.expected)
         or plain_resemblance(error.got, error.expected)
@@ -119,9 +135,9 @@ def _of_no_refusal(error: Mismatch) -> str:
     )
 
 
-def _of_shapes(words: str) -> str:
+def _of_shapes(error: Mismatch) -> str:
     """What happened to the axes."""
-    found = SHAPES.match(words)
+    found = SHAPES.match(error.words)
     if found is None:
         return ""
     got, wanted = ([int(size) for size in text.split(",") if size.strip()] for text in found.groups())
@@ -137,11 +153,16 @@ def _of_shapes(words: str) -> str:
         )
     if sorted(got) == sorted(wanted):
         return phrase("the axes of the answer are in another order: a transpose is missing, or one is too many")
-    if math.prod(got) == math.prod(wanted):
+    if math.prod(got) == math.prod(wanted) and _has_the_numbers(error.got, error.expected):
         return phrase(
             "the numbers are as many as they should be, but their shape is another: a `reshape` is missing, or wrong"
         )
     return ""
+
+
+def _has_the_numbers(got: Any, expected: Any) -> bool:
+    """Whether an array has those of another one, in whatever places."""
+    return np.array_equal(np.sort(np.ravel(got)), np.sort(np.ravel(np.asarray(expected, np.asarray(got).dtype))))
 
 
 def _first(table: Sequence[tuple[str, str]], text: str) -> str:

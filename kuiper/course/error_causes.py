@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 SOMETHING_IS_NONE = noop("something is None: a function without `return`, or an argument that may be left out")
 # As COMPILING: each completes "this is what you get when ...", and the first that fits is taken.
+OBJECTS = noop(
+    "an object that holds others, and these hold more, is returned: numbers, texts, arrays, lists are asked for"
+)
+ENDING_ALIKE = (SOMETHING_IS_NONE, OBJECTS)
+"""Causes of errors that are the same for many mistakes."""
 RAISING: Sequence[tuple[str, str]] = (
     (
         r"EndlessLoop: ",
@@ -215,6 +220,7 @@ RAISING: Sequence[tuple[str, str]] = (
             "numbers, texts, arrays, lists are asked for"
         ),
     ),
+    (r"CourseError: .*levels of nesting", OBJECTS),
     (
         r"ModuleNotFoundError: No module named '([\w.]+)'",
         noop("`{one}` is not installed here: an exercise needs no more than its file imports at the top"),

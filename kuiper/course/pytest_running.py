@@ -29,6 +29,7 @@ from kuiper.course.diagnosis import (
     run_on,
     slips,
 )
+from kuiper.course.error_causes import ENDING_ALIKE
 from kuiper.course.errors import CourseError
 from kuiper.course.evident import evident_cause, evident_if_unknown, mended, say_what_is_asked
 from kuiper.course.likeness import Likeness
@@ -38,6 +39,7 @@ from kuiper.course.places import folder
 from kuiper.course.properties import property_of
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.suspects import known_mistakes
+from kuiper.course.telling_tests import telling
 from kuiper.course.testing import NOT_FILLED, Mismatch
 from kuiper.course.wire import words_of
 from kuiper.language import _
@@ -226,7 +228,7 @@ class RunningPlugin:
             return []
         classroom = self.selection.classroom(exercise)
         before = self.passed.pop(exercise.id, [])
-        passed = self.passed_before[exercise.id] = before[-MAX_PASSED:]
+        passed = self.passed_before[exercise.id] = telling(exercise, function, before)[:MAX_PASSED]
         shown = seen(classroom, exercise, function)
         if shown:
             return shown
@@ -240,8 +242,9 @@ class RunningPlugin:
         if natural:
             return natural
         repaired = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
-        # Whatever makes something None ends with the same error, so slips would fit that have nothing to do with it.
-        if repaired.how == Likeness.EXACT or certain_cause(error) or has_precise_cause(error):
+        # Slips would fit that have nothing to do with it.
+        is_told = certain_cause(error) or has_precise_cause(error) or typical_cause(error) in ENDING_ALIKE
+        if repaired.how == Likeness.EXACT or is_told:
             return repaired.suspects
         missed = unused(classroom, exercise, function)
         if missed:

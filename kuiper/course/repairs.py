@@ -29,7 +29,7 @@ from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutant
 from kuiper.course.name_mutants import A_NAME, STANDS
 from kuiper.course.names import names_in
 from kuiper.course.phrases import Phrase, code, phrase
-from kuiper.course.statement_mutants import NOT_CHANGED, NOT_SET, SET_ANEW, SET_ONCE
+from kuiper.course.statement_mutants import EXCHANGED, NOT_CHANGED, NOT_SET, SET_ANEW, SET_ONCE
 from kuiper.language import noop
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ SAME = (
     noop("two checks{about} are in the other order"),
 )
 SWAPPED = {
+    EXCHANGED: ("word", "other"),
     STANDS: ("one", "other"),
     noop("{one} stands where {other} belongs{about}{place}"): ("one", "other"),
     noop("{one} stands where {other} belongs, in the condition{about}"): ("one", "other"),

@@ -21,6 +21,7 @@ Slip = tuple[int, str, Edits]
 NOT_SET, NOT_CHANGED = noop("{what} is not set where it should be"), noop("{what} is not changed where it should be")
 SET_ONCE = noop("{what} is set once, before {loop}, and not anew in each turn")
 SET_ANEW = noop("{what} is set anew in each turn of {loop}, and should be set before it")
+EXCHANGED = noop("{other} stands where {word} belongs{place}")
 BECOMES = (
     (ast.Add, ast.Sub, noop("{what} becomes less where it should not")),
     (ast.Sub, ast.Add, noop("{what} becomes more where it should not")),
@@ -52,7 +53,8 @@ def slips(body: list[ast.stmt], number: int, loops: Sequence[ast.stmt], voice: V
             within = phrase(" in {loop}", loop=voice.loop(loops[-1]))
         missing = phrase("a {word} is missing{place}", word=code(word), place=within)
         yield 2, missing, ((body, number, ast.Pass()),)
-        exchanged = phrase("another word stands where {word} belongs{place}", word=code(word), place=within)
+        instead = code("break" if word == "continue" else "continue")
+        exchanged = phrase(EXCHANGED, other=instead, word=code(word), place=within)
         yield 2, exchanged, ((body, number, other),)
     elif isinstance(node, ast.Raise) and len(body) > 1:
         words = phrase("an error is not raised{about}", about=voice.of(ABOUT, node.exc))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -201,6 +202,7 @@ def test_cause_of_what_python_raises(function: Callable[[], object], words: str)
         (np.ones((4, 2, 3)), np.ones((2, 3)), "an axis too many"),
         (np.ones(3), np.ones((2, 3)), "lacks an axis"),
         (np.ones((2, 6)), np.ones((3, 4)), "a `reshape` is missing, or wrong"),
+        (np.arange(12.0).reshape(2, 6) + 1, np.arange(12.0).reshape(3, 4), ""),
         (np.arange(3) + 1.0, [2, 3, 4], "every number is -1 off"),
         (np.ones((3, 2)), np.ones((2, 3)), "in another order"),
         (np.ones((3, 4)), np.ones((2, 3)), ""),
@@ -309,6 +311,17 @@ def test_cause_of_a_compiled_function_that_gets_too_few() -> None:
 def test_typical_cause_of_a_check_that_refuses_too_much() -> None:
     raised = at_exercise("ValueError", "raise ValueError(f'too small: {n}')", "too small: 4")
     assert "your own check" in typical_cause(StudentError(raised, "f"))
+
+
+def test_typical_cause_of_a_check_that_another_function_meets_blames_neither() -> None:
+    trace = "".join(
+        f'  File "/class/course5_models/exercises/preprocess.py", line {line}, in {name}\n    {code}\n'
+        for line, name, code in ((9, "preprocess", "x = crop(image, 2)"), (4, "crop", "raise ValueError('2x4')"))
+    )
+    raised = at_exercise("ValueError", "raise ValueError('2x4')", "2x4")
+    assert cause_of(replace(raised, trace=trace)).startswith("`crop` refuses what `preprocess` hands to it")
+    own = trace.replace("in crop", "in preprocess")
+    assert cause_of(replace(raised, trace=own)).startswith("your own check")
 
 
 def test_cause_of_an_endless_loop_is_a_sentence() -> None:
