@@ -38,6 +38,7 @@ OWN_MESSAGES = (
     noop("there is no function {name} in your file"),
 )
 """What kuiper's own errors say in English, wherever they are raised: known mistakes are compared by it."""
+OF_REFERENCE = re.compile(r"(?:^|[/\\])solutions[/\\]")
 UNCHANGING = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 if TYPE_CHECKING:
@@ -71,8 +72,13 @@ class Raised:
 
     @property
     def is_on_purpose(self) -> bool:
-        """Whether the student's line that raised it is a ``raise``, so that the words are the student's own."""
-        return re.search(r":\d+: raise\b", self.place) is not None
+        """Whether the student's line that raised it is a ``raise`` or an ``assert``: the words are the student's own.
+
+        Where a reference stands for an exercise that this one needs, its line is not the student's.
+        """
+        return (
+            re.search(r":\d+: (?:raise|assert)\b", self.place) is not None and OF_REFERENCE.search(self.place) is None
+        )
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:

@@ -14,7 +14,7 @@ from kuiper.course.causes import cause_of, has_precise_cause, typical_cause
 from kuiper.course.errors import ExerciseSyntaxError
 from kuiper.course.implementation import StudentError
 from kuiper.course.observation import Observation, Raised, observe
-from kuiper.course.testing import Mismatch, calling
+from kuiper.course.testing import UNREFUSED, Mismatch, calling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -322,6 +322,19 @@ def test_typical_cause_of_a_check_that_another_function_meets_blames_neither() -
     assert cause_of(replace(raised, trace=trace)).startswith("`crop` refuses what `preprocess` hands to it")
     own = trace.replace("in crop", "in preprocess")
     assert cause_of(replace(raised, trace=own)).startswith("your own check")
+
+
+def test_an_assertion_is_the_students_own_check() -> None:
+    raised = at_exercise("AssertionError", "assert x.shape[0] == 3, 'channels'", "channels")
+    error = Mismatch(["f()"], "ValueError that mentions 'channels'", raised, UNREFUSED[0])
+    assert typical_cause(error) == "the error that is raised is a AssertionError, where a ValueError is asked for"
+
+
+def test_a_check_of_a_reference_is_not_the_students_own() -> None:
+    place = "course2_graph/solutions/forward.py:158: raise ValueError(f'{op.name}: {shape}')"
+    raised = Raised("ValueError", ("ValueError", "Exception"), "x: (2, 3)", place)
+    assert not raised.is_on_purpose
+    assert cause_of(raised) == ""
 
 
 def test_cause_of_an_endless_loop_is_a_sentence() -> None:
