@@ -93,6 +93,18 @@ COMPILING: Sequence[tuple[str, str]] = (
         noop("the `&` is missing: `load` and `store` take an address, as in load(&row[i])"),
     ),
     (
+        r"Cannot assign type 'vec'[^\n]* to '(?:const )?float \*'",
+        noop("the vec stands where the address belongs: store(&row[i], x) takes the address first"),
+    ),
+    (
+        r"incompatible type for argument \d of .{0,3}kuiper_fma|to parameter of incompatible type 'kuiper_vec'",
+        noop("one number stands where a vec is asked for: splat(number) makes a vec of it"),
+    ),
+    (
+        r"Invalid index type '\(",
+        noop("an array of C has brackets of its own for each index: a[i][j], not a[i, j]"),
+    ),
+    (
         r"incompatible types when assigning to type .{0,3}kuiper_vec|assigning to 'kuiper_vec'",
         noop("a vec is set to one number: splat(number) makes a vec of it"),
     ),

@@ -72,6 +72,8 @@ def said(code: str, folder: Path, cache: Path) -> str:
         (HEAD + "def f(float[::1] x):\n    cdef vec a = load(x[0])\n", "the `&` is missing"),
         (HEAD + "def f(const float[:, ::1] x):\n    cdef vec a = load(x[0, 1])\n", "the `&` is missing"),
         (HEAD + "def f(float[::1] x):\n    cdef vec a = splat(0)\n    store(x[0], a)\n", "the `&` is missing"),
+        (HEAD + "def f(float[::1] x):\n    cdef vec a = splat(0)\n    store(a, &x[0])\n", "takes the address first"),
+        (HEAD + "def f():\n    cdef vec[2][2] a\n    a[0, 1] = splat(0)\n", "a[i][j], not a[i, j]"),
     ],
 )
 def test_cause_of_what_cython_refuses(tmp_path: Path, cache: Path, code: str, words: str) -> None:
@@ -84,6 +86,8 @@ def test_cause_of_what_cython_refuses(tmp_path: Path, cache: Path, code: str, wo
         "x.pyx:4:16: error: incompatible types when assigning to type \u2018kuiper_vec\u2019 from \u2018int\u2019",
         "x.pyx:4:16: error: incompatible types when assigning to type 'kuiper_vec' from type 'int'",
         "x.pyx:4:16: error: assigning to 'kuiper_vec' from incompatible type 'double'",
+        "x.pyx:4:16: error: incompatible type for argument 1 of \u2018kuiper_fma\u2019",
+        "x.pyx:4:16: error: passing 'float' to parameter of incompatible type 'kuiper_vec'",
     ],
 )
 def test_cause_of_a_vec_that_is_set_to_a_number(message: str) -> None:
