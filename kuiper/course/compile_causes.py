@@ -54,7 +54,10 @@ COMPILING: Sequence[tuple[str, str]] = (
     ),
     (
         r"Cannot assign type '(?:const )?(float|double)' to '(int|long|Py_ssize_t|(?:un)?signed char)'",
-        noop("a number with a point is put into a variable of type {two}: `cdef {one}` holds it"),
+        noop(
+            "a number with a point is put where a value of type {two} belongs: "
+            "`cdef {one}` holds it, `<{two}>x` cuts it off"
+        ),
     ),
     (
         r"Invalid index for memoryview specified, type (\w+)",
