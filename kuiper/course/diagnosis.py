@@ -17,7 +17,7 @@ from kuiper.course.observation import Observation, Raised
 from kuiper.course.phrases import phrase
 from kuiper.course.properties import property_of
 from kuiper.course.repairs import ELSE, is_removal, undoes
-from kuiper.course.suspects import Slips, Suspect
+from kuiper.course.suspects import Slips, Suspect, are_telling
 from kuiper.course.testing import UNREFUSED, Call, Mismatch
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class Found(NamedTuple):
 
     suspects: list[Suspect]
     how: Likeness
+
+
+NOTHING = Found([], Likeness.NONE)
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def alike(
     """
     made = error.made if isinstance(error, Mismatch) else None
     if not suspects or not is_diagnosed(failed, error):
-        return Found([], Likeness.NONE)
+        return NOTHING
     likenesses = [Likeness.EXACT] * len(suspects)
     if made is not None:
         found = _tried(classroom, exercise, made, {"texts": [suspect.text for suspect in suspects]})
@@ -117,10 +120,10 @@ def slips(
 ) -> Found:
     """The slips that answer as the student does: a solution with one place changed, tried for MUTANT_SECONDS."""
     if not isinstance(error, Mismatch):
-        return Found([], Likeness.NONE)
+        return NOTHING
     made = error.made
     if made is None or not exercise.solution_file.is_file():  # a class may have been handed none
-        return Found([], Likeness.NONE)
+        return NOTHING
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function)
     asked = {"known": slips_of.known, "function": function, "seconds": MUTANT_SECONDS}
     found = _tried(classroom, exercise, made, asked)
@@ -137,8 +140,8 @@ def slips(
             ]
             return Found(named, least)
         if confirmed.suspects:
-            return confirmed
-    return Found([], Likeness.NONE)
+            return confirmed if are_telling(confirmed.suspects) else NOTHING
+    return NOTHING
 
 
 def repairs(
@@ -158,7 +161,7 @@ def repairs(
     """
     made = error.made if isinstance(error, Mismatch) else None
     if made is None or not exercise.solution_file.is_file():
-        return Found([], Likeness.NONE)
+        return NOTHING
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True)
     found = _tried(classroom, exercise, made, {"own": slips_of.text, "function": function, "seconds": REPAIR_SECONDS})
     numbers = [n for n, end in enumerate(_ends(classroom, exercise, made, found, "repairs")) if end is None]
@@ -170,7 +173,7 @@ def repairs(
     left = [suspect for suspect in left if not any(undoes(suspect.when, other.when) for other in left)]
     plain = [suspect for suspect in left if not suspect.when.startswith(ELSE)]
     if not plain and typical_cause(error):
-        return Found([], Likeness.NONE)
+        return NOTHING
     if _is_endless(error):
         plain = [replace(each, when=phrase("a loop never ends: {slip}", slip=each.when)) for each in plain]
     return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)
@@ -232,7 +235,7 @@ def _confirmed(
         left = passing(classroom, exercise, suspects, passed)
         if left:
             return Found(left, how)
-    return Found([], Likeness.NONE)
+    return NOTHING
 
 
 def _is_endless(error: Any) -> bool:

@@ -35,6 +35,7 @@ globals().update(namespace(constants({source!r}, load_pyx(Path({student!r}), Pat
 """
 
 
+MAX_LINES = 3  # in which slips may be that answer alike
 MAX_FILES = 500  # of suspects that are kept for each course
 
 
@@ -80,6 +81,14 @@ def _leave_room(folder: Path) -> None:
     files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime) if folder.is_dir() else []
     for path in files[: max(len(files) - MAX_FILES, 0)]:
         path.unlink(missing_ok=True)
+
+
+def are_telling(slips: Sequence[Suspect]) -> bool:
+    """Whether slips that answer alike are in few lines: an answer that comes of anything tells nothing of the mistake.
+
+    An array of zeros is such an answer: whatever keeps a loop from its work leaves it.
+    """
+    return len({slip.line for slip in slips}) <= MAX_LINES
 
 
 def known_mistakes(exercise: Exercise, function: str) -> list[Suspect]:

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kuiper.course import suspects
-from kuiper.course.suspects import known_mistakes
+from kuiper.course.suspects import Suspect, are_telling, known_mistakes
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from kuiper.course.bugs import Bug
     from kuiper.course.manifest import Exercise
@@ -38,3 +38,8 @@ def test_known_mistakes_are_none_where_a_patch_does_not_fit(tmp_path: Path) -> N
     exercise = made_up(tmp_path).exercise("1.1")
     exercise.bugs_file.write_text(exercise.bugs_file.read_text().replace("x * 2", "x * 7"))
     assert known_mistakes(exercise, "double") == []
+
+
+@pytest.mark.parametrize(("lines", "is_so"), [((7,), True), ((7, 7, 8, 8, 9), True), ((5, 6, 7, 8), False)])
+def test_are_telling_slips_of_few_lines(lines: tuple[int, ...], is_so: bool) -> None:
+    assert are_telling([Suspect(f"slip {number}", "", line) for number, line in enumerate(lines)]) == is_so
