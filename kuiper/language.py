@@ -34,6 +34,12 @@ TAGS = {"zh": "zh-CN"}
 _preferred = ""
 _spoken = ""
 
+_COPIED = re.compile(
+    r"`[^`\n]+`|\bkuiper (?:course )?[a-z]+(?: --?[a-z-]+| [A-Z]+\b| [\w.]*\d(?:[\w.]*\w)?)*"
+    r"|\bpytest(?: \w+_\w+| --?[a-z-]+(?: [\w.]*\d)?)*|--ref [\d.]*\d"
+)
+"""Code and commands in a sentence."""
+_JOINT = "\0"  # stands for a space at which no line breaks
 _WISH = re.compile(r"([A-Za-z]+)(?:-[\w-]*)?(?:\s*;\s*q=([01](?:\.\d{0,3})?))?")  # a language of Accept-Language
 
 
@@ -178,12 +184,18 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """A text in lines of up to so many columns, the first of which begins with ``first``, the others with ``rest``.
 
-    A word longer than a line stays whole. Chinese may break between any two letters, but no line begins with a mark
-    that closes something.
+    A word longer than a line stays whole, and so do code in backticks and a command, if they fit a line. Chinese may
+    break between any two letters, but no line begins with a mark that closes something.
 
     >>> wrapped("你的层和参考实现一样。", 10)
     ['你的层和参', '考实现一', '样。']
     """
+    room = width - columns(rest)
+    whole = _COPIED.sub(lambda found: found[0].replace(" ", _JOINT) if columns(found[0]) <= room else found[0], text)
+    return [line.replace(_JOINT, " ") for line in _wrapped(whole, width, first, rest)]
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
     if text.isascii():
         plain = textwrap.TextWrapper(width, initial_indent=first, subsequent_indent=rest)
         plain.break_long_words = plain.break_on_hyphens = False

@@ -157,7 +157,7 @@ def test_exercises_are_green_red_and_explained(tmp_path: Path) -> None:
     shutil.copyfile(right.solution_file, folder / right.student_file.relative_to(ROOT))
 
     words = ["course1_tensor/test_offsets_and_strides.py", "course1_tensor/test_padding.py", "-x", "--color=no"]
-    environment = {**pytest_environment(), "PYTHONIOENCODING": "utf-8"}
+    environment = {**pytest_environment(), "PYTHONIOENCODING": "utf-8", "COLUMNS": "200"}
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", *words], cwd=folder, env=environment, capture_output=True, encoding="utf-8"
     )

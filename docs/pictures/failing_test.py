@@ -28,7 +28,7 @@ from kuiper.language import ENGLISH, tag, translate
 ROOT = Path(__file__).parents[2]
 EXERCISE, BUG = "1.3", "clockwise"
 COMMAND = "pytest course1_tensor --exercise 1.3"
-COLUMNS = 104
+COLUMNS = 107
 STYLES = {
     "expected{place}": "bold",
     "got{place}": "bold",

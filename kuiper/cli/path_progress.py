@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from kuiper.course.classroom import hole
+from kuiper.course.layout import folded
 from kuiper.course.short_paths import Route, check_command, in_hours, routes
-from kuiper.language import _, noop, translate, wrapped
+from kuiper.course.summary import next_lines
+from kuiper.language import _, noop, translate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise, Syllabus
     from kuiper.course.progress import Progress
 
-WIDTH = 80
 COLOURS = {noop("solved"): "green", noop("failing"): "red", noop("started"): "yellow", noop("not started"): "dim"}
 
 
@@ -43,8 +43,8 @@ def show_route(way: Route, syllabus: Syllabus, progress: Progress, console: Cons
     words = _("{solved} of {total} solved, {time} left")
     say(words.format(solved=count - len(left), total=count, time=in_hours(_minutes(left))), console)
     if left:
-        words = _("next: {exercise} ({minutes} minutes), {place}")
-        say(words.format(exercise=left[0].label, minutes=left[0].minutes, place=hole(left[0])), console)
+        for line in next_lines(left[0]):
+            console.print(line, soft_wrap=True)
         words = _("test it: {command}")
         console.print(words.format(command=check_command(syllabus, way, left[0])), soft_wrap=True)
 
@@ -75,7 +75,7 @@ def route_as_dict(way: Route) -> dict[str, object]:
 
 def say(text: str, console: Console, first: str = "", rest: str = "") -> None:
     """Print a text in lines that fit a narrow terminal; a long word such as a file's place stays whole."""
-    for line in wrapped(text, WIDTH, first, rest):
+    for line in folded(text, first=first, rest=rest):
         console.print(line, soft_wrap=True)
 
 

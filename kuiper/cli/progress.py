@@ -9,7 +9,6 @@ from rich.table import Table
 from kuiper.cli.course import chosen
 from kuiper.cli.path_progress import COLOURS, path_lines, route_as_dict, show_route
 from kuiper.cli.terminal import open_console, say_json
-from kuiper.course.classroom import hole
 from kuiper.course.errors import CommandError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.phrases import phrase
@@ -19,13 +18,13 @@ from kuiper.course.race_history import all_race_points
 from kuiper.course.short_paths import route
 from kuiper.course.speed import all_points
 from kuiper.course.speed import points as speed_points
+from kuiper.course.summary import next_lines
 from kuiper.language import _, columns, noop, padded, translate
 
 if TYPE_CHECKING:
     import argparse
 
 MAX_WAITS = 2
-WIDTH = 80
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,19 +75,9 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print(line, soft_wrap=True)
     step = next_exercise(syllabus, progress)
     if step:
-        console.print(next_line(step), soft_wrap=True)
+        for line in next_lines(step):
+            console.print(line, soft_wrap=True)
     return 0
-
-
-def next_line(step: Exercise) -> str:
-    """What comes next, and where; in two lines where one would be too wide."""
-    place = hole(step)
-    line = _("next: {exercise} ({minutes} minutes), {place}").format(
-        exercise=step.label, minutes=step.minutes, place=place
-    )
-    if columns(line) <= WIDTH or not line.endswith(place):
-        return line
-    return f"{line.removesuffix(place).rstrip()}\n{place}"
 
 
 def _show_path(syllabus: Syllabus, progress: Progress, arguments: argparse.Namespace) -> int:

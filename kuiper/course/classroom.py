@@ -10,6 +10,7 @@ from kuiper.course.compile_errors import compiler_words, shown
 from kuiper.course.errors import build_words
 from kuiper.course.implementation import Implementation, StudentError
 from kuiper.course.in_place import InPlace
+from kuiper.course.layout import body_width, folded, place_lines, raised_lines
 from kuiper.course.markers import FUNCTION
 from kuiper.course.observation import Raised
 from kuiper.course.phrases import Phrase, said
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Selection
 
 
+BRIEF = 5  # lines of a failure
 NO_MODULE = noop("the file does not compile")
 
 
@@ -41,7 +43,8 @@ class UndoneError(Exception):
 @dataclass
 class Outcome:
     """How one test ended, and what to show: "passed", "wrong", "unfinished", "not started", "blocked", "waiting" (a
-    property test behind a failure, which is not run) or "skipped".
+    property test behind a failure, which is not run) or "skipped". ``brief`` says the same in fewer lines, for a report
+    that has much to say beside it.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
     ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_asked``: whether the
@@ -62,6 +65,7 @@ class Outcome:
     cause: str = ""
     function: str = ""
     script: list[str] = field(default_factory=list)
+    brief: list[str] = field(default_factory=list)
 
     def speak(self) -> None:
         """Keep the words of slips and causes in the student's language, beside plain English that can be sent."""
@@ -153,11 +157,12 @@ class Classroom:
             if owner != exercise.id:
                 return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - {blocked_by(owner)}"])
             self.failed.add(exercise.id)
-            words = [_("not written yet: {place}").format(place=raised.place or raised.message)]
+            words = place_lines(_("not written yet: {place}"), raised.place or raised.message, body_width())
             return Outcome(exercise.id, test, "unfinished", words, function=failing_function(exercise, test, error))
         self.failed.add(exercise.id)
         function = failing_function(exercise, test, error)
-        return Outcome(exercise.id, test, "wrong", _lines(error, raised), function=function)
+        brief = error.lines(BRIEF) if isinstance(error, Mismatch) else []
+        return Outcome(exercise.id, test, "wrong", _lines(error, raised), function=function, brief=brief)
 
     def seconds_without_core(self) -> float:
         """How long the process that runs the code, a worker or this one, has waited for a core."""
@@ -242,11 +247,16 @@ def _raised(error: BaseException) -> Raised | None:
 def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     """What to show of a failure: a mismatch draws itself, a compile error is shown as it is."""
     if raised and raised.type == "ExerciseSyntaxError":
-        lines = [translate(NO_MODULE), *compiler_words(raised.message)]
+        lines = [translate(NO_MODULE)]
+        for line in compiler_words(raised.message):
+            lines += [line] if line.startswith(" ") else folded(line, body_width())  # code, or what is said of it
     elif raised and raised.type == "BuildError":
-        lines = [build_words(raised.message)]
+        lines = folded(build_words(raised.message), body_width())
     elif isinstance(error, Mismatch):
         lines = error.lines()
+    elif raised:
+        lines = raised_lines(raised, BRIEF, body_width())
     else:
-        lines = (words_of(error) or type_name(error)).splitlines()
+        told = (words_of(error) or type_name(error)).splitlines()
+        lines = [part for line in told for part in folded(line, body_width())]
     return [printable(line) for line in lines]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ANOTHER, ANOTHER_KIND = noop("another value"), noop("{got} where {expected} is expected")
+AT_KEY, OTHER_SHAPE = noop("{words} at key {key}"), noop("shape {got} where {expected} is expected")
 
 
 def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
@@ -46,9 +47,7 @@ def _difference(got: Any, expected: Any, tolerance: float) -> str | None:
         if got.keys() != expected.keys():
             return phrase("other keys")
         parts = ((key, _difference(got[key], expected[key], tolerance)) for key in expected)
-        return next(
-            (phrase("{words} at key {key}", words=words, key=inline(key)) for key, words in parts if words), None
-        )
+        return next((phrase(AT_KEY, words=words, key=inline(key)) for key, words in parts if words), None)
     if _kind(got) != _kind(expected) and (_kind(got), _kind(expected)) != ("int", "float"):
         return phrase(ANOTHER_KIND, got=_kind(got), expected=_kind(expected))
     if _kind(expected) in ("int", "float", "complex"):
@@ -88,6 +87,20 @@ def first_difference(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[t
             return tuple(where), got, expected
 
 
+def place_of_kind(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[Any, ...]:
+    """Where two values first differ in type, dtype, shape or length: the way to these, and not into a list of another.
+
+    >>> place_of_kind({"a": [[1, 2]]}, {"a": [[5]]})
+    ('a', 0)
+    """
+    where, *_parts_there = first_difference(got, expected, tolerance)
+    for depth, key in enumerate(where):
+        if isinstance(expected, (list, tuple)) and len(got) != len(expected):
+            return where[:depth]
+        got, expected = got[key], expected[key]
+    return where
+
+
 def place_in_words(where: tuple[Any, ...]) -> str:
     """A way as ``first_difference`` gives it, for a reader.
 
@@ -96,14 +109,23 @@ def place_in_words(where: tuple[Any, ...]) -> str:
     >>> place_in_words(("boxes",))
     "key 'boxes'"
     """
+    words = way_in_words(where)
+    counted = any(isinstance(key, int) for key in where)
+    return _("{place} (counted from 0)").format(place=words) if counted else words
+
+
+def way_in_words(where: tuple[Any, ...]) -> str:
+    """The same without the rule by which elements are counted; "" for a value as a whole.
+
+    >>> way_in_words(("boxes", 2))
+    "key 'boxes', in it element 2"
+    """
     words = ""
     for key in where:
         element, at_key = _("element {number}").format(number=key), _("key {key}").format(key=inline(key))
         inner = element if isinstance(key, int) else at_key
         words = _("{outer}, in it {inner}").format(outer=words, inner=inner) if words else inner
-    words = words if len(words) <= WIDEST else words[: WIDEST - 4] + " ..."
-    counted = any(isinstance(key, int) for key in where)
-    return _("{place} (counted from 0)").format(place=words) if counted else words
+    return words if len(words) <= WIDEST else words[: WIDEST - 4] + " ..."
 
 
 def _parts(got: Any, expected: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -155,7 +177,7 @@ def _array_difference(got: Any, expected: Any, tolerance: float) -> str | None:
     if isinstance(expected, np.ndarray) and got.dtype != wanted.dtype:
         return phrase("dtype {got} where {expected} is expected", got=str(got.dtype), expected=str(wanted.dtype))
     if got.shape != wanted.shape:
-        return phrase("shape {got} where {expected} is expected", got=got.shape, expected=wanted.shape)
+        return phrase(OTHER_SHAPE, got=got.shape, expected=wanted.shape)
     if got.dtype.kind not in "biufc" or wanted.dtype.kind not in "biufc":
         return None if np.array_equal(got, wanted) else phrase("other values")
     wrong = int((~close(got, wanted, tolerance)).sum())

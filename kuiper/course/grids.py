@@ -30,8 +30,10 @@ class Shown:
         return str(self)
 
 
-def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1, tolerance: float = 0.0) -> list[str]:
-    """Expected and got, in at most this many lines: side by side where both are arrays, else one below the other.
+def side_by_side(
+    expected: Any, got: Any, most: int = MAX_ROWS + 1, tolerance: float = 0.0, widest: int = WIDEST
+) -> list[str]:
+    """Two arrays in at most this many lines, side by side; nothing where they are not both arrays.
 
     Numbers of an array are marked that differ by more than the tolerance, relative to the largest expected one.
     """
@@ -41,11 +43,11 @@ def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1, tolerance: f
         if wanted.dtype.kind in "biufc" and wanted.ndim and got.ndim:
             rows = max(min(most - 1, MAX_ROWS), 1)
             if got.shape != wanted.shape:
-                return _unlike(wanted, got, rows)
-            return _pair(wanted, got, rows, ~close(got, wanted, tolerance))
+                return _unlike(wanted, got, rows, widest)
+            return _pair(wanted, got, rows, ~close(got, wanted, tolerance), widest)
         if got.shape != wanted.shape:
             return [_("expected shape {expected}, got {got}").format(expected=wanted.shape, got=got.shape)]
-    return [_("expected {value}").format(value=inline(expected)), _("got      {value}").format(value=inline(got))]
+    return []
 
 
 def _is_numbers(value: Any) -> bool:
@@ -154,7 +156,7 @@ def _listed(array: np.ndarray) -> str:
     return "[" + ", ".join(_listed(item) for item in array) + "]"
 
 
-def _pair(expected: np.ndarray, got: np.ndarray, rows: int, wrong: np.ndarray) -> list[str]:
+def _pair(expected: np.ndarray, got: np.ndarray, rows: int, wrong: np.ndarray, widest: int) -> list[str]:
     """The plane, and the window in it, that holds the first difference: as wide as both have room for, side by side."""
     place = ""
     if got.ndim > 2 and got.size:
@@ -165,35 +167,33 @@ def _pair(expected: np.ndarray, got: np.ndarray, rows: int, wrong: np.ndarray) -
         return [_("expected and got are empty, shape {shape}").format(shape=got.shape)]
     expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))
     row, column = (int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape))
+    marked = _("got{place}, wrong: [ ]") if wrong.any() else _("got{place}")
+    heads = _("expected{place}").format(place=place), marked.format(place=place)
+    for count in range(MAX_COLUMNS, 0, -1):
+        is_whole = got.shape[0] <= rows and got.shape[1] <= count
+        size = (rows if is_whole else max(rows - 1, 1), count)
+        corner = (_start(row, size[0], got.shape[0]), _start(column, count, got.shape[1]))
+        lines = _columns((heads[0], grid(expected, None, corner, size)), (heads[1], grid(got, wrong, corner, size)))
+        if count == 1 or max(map(columns, lines)) <= widest:
+            break
+    return lines if is_whole else [*lines, _part(got.shape, corner)]
+
+
+def _unlike(expected: np.ndarray, got: np.ndarray, rows: int, widest: int) -> list[str]:
+    """Two arrays of different shapes: these, and as much of both as there is room for."""
+    wanted = _("expected shape {shape}").format(shape=expected.shape)
+    found = _("got shape {shape}").format(shape=got.shape)
     for count in range(MAX_COLUMNS, 0, -1):
         size = (rows, count)
-        corner = (_start(row, rows, got.shape[0]), _start(column, count, got.shape[1]))
-        sides = grid(expected, None, corner, size), grid(got, wrong, corner, size)
-        if count == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
+        lines = _columns((wanted, grid(expected, size=size)), (found, grid(got, size=size)))
+        if count == 1 or max(map(columns, lines)) <= widest:
             break
-    is_whole = got.shape[0] <= rows and got.shape[1] <= count
-    wanted = _("expected{place}").format(place=place) if is_whole else _part(place, got.shape, corner)
-    marked = _("got{place}, wrong: [ ]") if wrong.any() else _("got{place}")
-    return _columns((wanted, sides[0]), (marked.format(place=place), sides[1]))
+    return lines
 
 
-def _unlike(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
-    """Two arrays of different shapes: these, and as much of both as there is room for."""
-    for count in range(MAX_COLUMNS, 0, -1):
-        sides = grid(expected, size=(rows, count)), grid(got, size=(rows, count))
-        if count == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
-            break
-    wanted = _("expected shape {shape}").format(shape=expected.shape)
-    return _columns((wanted, sides[0]), (_("got shape {shape}").format(shape=got.shape), sides[1]))
-
-
-def _width(lines: list[str]) -> int:
-    return max(map(columns, lines))
-
-
-def _part(place: str, shape: tuple[int, ...], corner: tuple[int, int]) -> str:
-    words = _("expected{place} (part of {rows} x {columns}, from row {row}, column {column})")
-    return words.format(place=place, rows=shape[0], columns=shape[1], row=corner[0], column=corner[1])
+def _part(shape: tuple[int, ...], corner: tuple[int, int]) -> str:
+    words = _("(part of {rows} x {columns}, from row {row}, column {column})")
+    return words.format(rows=shape[0], columns=shape[1], row=corner[0], column=corner[1])
 
 
 def _start(index: int, shown: int, length: int) -> int:

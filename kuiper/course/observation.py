@@ -67,8 +67,12 @@ class Raised:
     trace: str = ""
 
     def __str__(self) -> str:
-        words = f"{self.type}: {said(recognised(self.message, OWN_MESSAGES))}"
-        return _("{error}   at {place}").format(error=words, place=self.place) if self.place else words
+        return _("{error}   at {place}").format(error=self.words, place=self.place) if self.place else self.words
+
+    @property
+    def words(self) -> str:
+        """Its type and message; what kuiper itself says is in the student's language."""
+        return f"{self.type}: {said(recognised(self.message, OWN_MESSAGES))}"
 
     @property
     def is_on_purpose(self) -> bool:

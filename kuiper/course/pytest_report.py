@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kuiper.course.classroom import Classroom, Outcome
 from kuiper.course.hints import remember_failing
+from kuiper.course.layout import folded
 from kuiper.course.outcomes import OutcomeTable
 from kuiper.course.pytest_selection import SelectionPlugin, exercise_id
 from kuiper.course.speed import measure, speed_line
@@ -19,13 +20,21 @@ from kuiper.course.summary import (
     counts,
     ending,
     miscounted,
-    nothing_selected,
     report,
     verdicts,
 )
-from kuiper.language import _, columns
+from kuiper.language import _, columns, noop, translate
 
-LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b", "waiting": "p"}
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LETTERS = {
+    noop("wrong"): "F",
+    noop("unfinished"): "u",
+    noop("not started"): "-",
+    noop("blocked"): "b",
+    noop("waiting"): "p",
+}
 
 
 class ReportPlugin:
@@ -47,7 +56,11 @@ class ReportPlugin:
         verdict = getattr(report, "kuiper", {}).get("verdict")
         if verdict not in LETTERS or (config.get_verbosity() >= 2 and verdict == "wrong"):
             return None
-        return verdict, LETTERS[verdict], (verdict.upper(), {"red": verdict == "wrong", "yellow": verdict != "wrong"})
+        return (
+            translate(verdict),
+            LETTERS[verdict],
+            (verdict.upper(), {"red": verdict == "wrong", "yellow": verdict != "wrong"}),
+        )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         record = dict(getattr(report, "kuiper", {}))
@@ -120,16 +133,15 @@ class ReportPlugin:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the failures in words, the progress, and the next step."""
-        hint = self.config.getoption("--hint")
         if self.interrupted:
             words = _(
                 "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
             )
-            terminalreporter.write_line(words, yellow=True)
+            _write(terminalreporter, folded(words), yellow=True)
         elif self._has_left_out_all(terminalreporter):
             words = self.config.getoption("keyword") or self.config.getoption("markexpr")
-            words = nothing_selected(self.selection.classrooms.values(), self.config.getoption("--exercise"), words)
-            terminalreporter.write_line(words, yellow=True)
+            words = _nothing_selected(self.selection.classrooms.values(), self.config.getoption("--exercise"), words)
+            _write(terminalreporter, folded(words), yellow=True)
         for root, outcomes in self.outcomes.items():
             classroom = self.selection.open(root)
             found = verdicts(classroom, outcomes)
@@ -137,17 +149,35 @@ class ReportPlugin:
             extra = columns(title) - len(title)  # which pytest does not know
             width = {"fullwidth": get_terminal_size().columns - extra} if extra else {}
             terminalreporter.section(title, **width)
-            for line in report(classroom, found, hint):
-                terminalreporter.write_line(line)
-            for line in miscounted(found):
-                terminalreporter.write_line(line, red=True)
-            for line in self.speeds.get(root, []):
-                terminalreporter.write_line(line)
+            _write(terminalreporter, report(classroom, found, self.config.getoption("--hint")))
+            _write(terminalreporter, miscounted(found), red=True)
+            _write(terminalreporter, [line for each in self.speeds.get(root, []) for line in folded(each)])
             if classroom.selection.kind == "student":
                 # A program that asks for outcomes shows progress, and the next step, in its own way.
                 progress = [] if self.config.getoption("--outcomes") else ending(classroom, found)
-                for line in [*afterwards(classroom, found), *progress, *changed_tests(classroom, found)]:
-                    terminalreporter.write_line(line)
+                lines = [*afterwards(classroom, found), *progress, *changed_tests(classroom, found)]
             else:
                 words = ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())
-                terminalreporter.write_line(f"{classroom.selection.kind}s of {len(found)} exercises: {words}")
+                lines = [f"{classroom.selection.kind}s of {len(found)} exercises: {words}"]
+            _write(terminalreporter, lines)
+
+
+def _write(terminalreporter: Any, lines: list[str], **markup: bool) -> None:
+    for line in lines:
+        terminalreporter.write_line(line, **markup)
+
+
+def _nothing_selected(classrooms: Iterable[Classroom], parts: Sequence[str], words: str) -> str:
+    """A sentence for a run in which no test was left to run."""
+    if not parts:
+        fits = _("no test of an exercise fits {words}: pytest --collect-only -q lists their names")
+        return fits.format(words=repr(words)) if words else ""
+    folders = [
+        course.name
+        for classroom in classrooms
+        for course in classroom.syllabus.courses
+        if any(exercise in course.exercises for part in parts for exercise in classroom.syllabus.matching(part))
+    ]
+    sentence = _("no test was selected: exercise {ids} is tested by {check}, or {pytest}")
+    pytest = " ".join(["pytest", *dict.fromkeys(folders), f"--exercise {parts[0]}"])
+    return sentence.format(ids=" ".join(parts), check=f"kuiper check {parts[0]}", pytest=pytest)

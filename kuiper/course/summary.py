@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from kuiper.course.classroom import Classroom, Outcome, blocked_by, has_no_module, hole, in_words
 from kuiper.course.compile_errors import shown
 from kuiper.course.handout_record import changed_files
+from kuiper.course.layout import BODY, body_width, folded, packed, with_place
 from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
-from kuiper.language import _, translate
+from kuiper.language import _, columns, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
 
 MAX_LINES = 12
+MOST_NAMES = 3  # of tests that fail, too
 FIRST_HINT = 1
 WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "waiting", "passed")
 
@@ -50,41 +52,59 @@ def verdicts(classroom: Classroom, outcomes: Iterable[Outcome]) -> list[Verdict]
 
 
 def report(classroom: Classroom, found: Sequence[Verdict], hint: int) -> list[str]:
-    """The lines for all exercises that are not solved."""
+    """The lines for all exercises that are not solved, or one if all are."""
     broken = {verdict.exercise.id for verdict in found if verdict.worst.verdict in ("wrong", "unfinished")}
-    lines: list[str] = []
+    lines = _passed(classroom, found)
     for verdict in found:
         if verdict.worst.verdict == "passed":
             continue
         needed = [part.id for part in classroom.syllabus.needed_by(verdict.exercise) if part.id in broken]
         if needed and verdict.exercise.id in broken:
-            lines.append(f"{verdict.exercise.label} - {blocked_by(*needed)}")
+            lines += folded(f"{verdict.exercise.label} - {blocked_by(*needed)}")
         elif verdict.worst.verdict in ("blocked", "not started"):
-            lines.append(verdict.worst.lines[0])
+            lines += folded(verdict.worst.lines[0])
         else:
-            lines += ["", *block(classroom, verdict, hint), ""]
-    return lines
+            lines += [*([""] if lines[-1:] != [""] else []), *block(classroom, verdict, hint), ""]
+    return lines[:-1] if lines[-1:] == [""] else lines
+
+
+def _passed(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
+    """A line for exercises of the student that have all passed all their tests, of which none was left out."""
+    for verdict in found:
+        is_own = classroom.selection.kind_of(verdict.exercise) == "student"
+        if not is_own or not verdict.passed == len(verdict.outcomes) == verdict.exercise.test_count:
+            return []
+    if len(found) == 1:
+        words = _("{exercise} - all {total} tests pass")
+        return folded(words.format(exercise=found[0].exercise.label, total=found[0].passed))
+    ids = " ".join(verdict.exercise.id for verdict in found)
+    return folded(_("all tests pass: {exercises}").format(exercises=ids)) if found else []
 
 
 def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
-    """One failing exercise: the call, what was expected and what came, the mistake or else a hint, what waits."""
+    """One failing exercise: the call, what was expected and what came, the mistake or else a hint, what waits.
+
+    Where all that is more than twelve lines, other failures are only counted, then the failure is told in brief.
+    """
     exercise, worst = verdict.exercise, verdict.worst
+    place = shown(classroom.selection.path(exercise))
     head = _("{exercise} - {passed} of {total} tests pass: {place}").format(
-        exercise=exercise.label,
-        passed=verdict.passed,
-        total=len(verdict.outcomes),
-        place=_place(classroom, exercise),
+        exercise=exercise.label, passed=verdict.passed, total=len(verdict.outcomes), place=place
     )
-    tail = _tail(classroom, verdict, hint)
-    room = MAX_LINES - 2 - len(tail)
-    body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
-    return [head, f"  {worst.test}", *(f"    {line}" for line in (*body, *tail)), *worst.script]
+    heads = [*with_place(head, place), f"  {worst.test}"]
+    room = MAX_LINES - len(heads)
+    tails = _tail(classroom, verdict, hint, MOST_NAMES), _tail(classroom, verdict, hint, 0)
+    choices = [(lines, tail) for lines in (worst.lines, worst.brief or worst.lines) for tail in tails]
+    lines, tail = next((each for each in choices if len(each[0]) + len(each[1]) <= room), choices[-1])
+    room = max(room - len(tail), 2)
+    body = lines if len(lines) <= room else [*lines[: room - 1], "..."]
+    return [*heads, *(f"{BODY}{line}" for line in (*body, *tail)), *worst.script]
 
 
-def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
+def _tail(classroom: Classroom, verdict: Verdict, hint: int, names: int) -> list[str]:
     """What follows a failure. A hint is for a mistake that nobody knows; without a module nothing can be hinted at."""
-    exercise, worst, diagnosis = verdict.exercise, verdict.worst, likely(verdict)
-    lines = [_("likely: this is what you get when {mistakes}").format(mistakes=diagnosis)] if diagnosis else []
+    exercise, worst, diagnosis = verdict.exercise, verdict.worst, likely_sentence(verdict)
+    lines = folded(diagnosis, body_width()) if diagnosis else []
     if has_no_module(worst):
         return lines
     last = []
@@ -92,15 +112,21 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     if exercise.hints and hint == FIRST_HINT and (diagnosis or not is_about):
         last.append(_("hint: {command}").format(command=f"kuiper hint {_ladder_words(exercise, worst.function)}"))
     elif exercise.hints:
-        lines.append(_hint(exercise, worst.function, hint))
+        lines += folded(_hint(exercise, worst.function, hint), body_width())
     kinds = ("wrong", "unfinished")
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
-        last.append(_("also failing: {tests}").format(tests=_some(others)))
+        last.append(_also_failing(others, names))
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
         last.append(_("blocks: {exercises}").format(exercises=" ".join(waiting)))
-    return lines + ([_("; ").join(last)] if last else [])
+    return [*lines, *(line for part in packed(last, body_width()) for line in folded(part, body_width()))]
+
+
+def likely_sentence(verdict: Verdict) -> str:
+    """What a report says of the mistake; "" if nothing is known of it."""
+    mistakes = likely(verdict)
+    return _("likely: this is what you get when {mistakes}").format(mistakes=mistakes) if mistakes else ""
 
 
 def likely(verdict: Verdict) -> str:
@@ -161,16 +187,22 @@ def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     if reference:
         yours = [v.exercise.id for v in found if v.exercise.id not in reference and v.worst.verdict == "passed"]
         words = _("yours: {yours}; reference: {reference}")
-        lines.append(words.format(yours=" ".join(yours) or _("none"), reference=" ".join(reference)))
+        lines += folded(words.format(yours=" ".join(yours) or _("none"), reference=" ".join(reference)))
     failing = next((v for v in found if v.worst.verdict in ("wrong", "unfinished", "not started")), None)
     step = failing.exercise if failing else next_exercise(classroom.syllabus, classroom.progress, courses)
     if step is None:
-        lines.append(_("all exercises are solved: kuiper race resnet20 runs a network on your layers"))
+        lines += folded(_("all exercises are solved: kuiper race resnet20 runs a network on your layers"))
     else:
         place = _error_place(failing) or hole(step, failing.worst.function if failing else "")
-        words = _("next: {exercise} ({minutes} minutes), {place}")
-        lines.append(words.format(exercise=step.label, minutes=step.minutes, place=place))
+        lines += next_lines(step, place)
     return lines
+
+
+def next_lines(step: Exercise, place: str = "") -> list[str]:
+    """What comes next, and where: by default at the exercise's first hole."""
+    place = place or hole(step)
+    words = _("next: {exercise} ({minutes} minutes), {place}")
+    return with_place(words.format(exercise=step.label, minutes=step.minutes, place=place), place)
 
 
 def changed_tests(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
@@ -182,7 +214,7 @@ def changed_tests(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     if not changed:
         return []
     words = _("changed: {files}; only files in exercises/ are yours, kuiper course update brings these back")
-    return [words.format(files=" ".join(changed))]
+    return folded(words.format(files=" ".join(changed)))
 
 
 def afterwards(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
@@ -192,24 +224,11 @@ def afterwards(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
         tested = [verdict for verdict in found if verdict.exercise.course == course.folder]
         solved = all(classroom.progress.status(exercise) == "solved" for exercise in course.exercises)
         if course.afterwards and tested and solved:
-            lines += ["", _("{course} is complete.").format(course=course.name), *course.afterwards.lines()]
+            lines += ["", _("{course} is complete.").format(course=course.name)]
+            for line in course.afterwards.lines():
+                indent = line[: len(line) - len(line.lstrip())]
+                lines += folded(line.strip(), first=indent, rest=f"{indent}   ")
     return lines
-
-
-def nothing_selected(classrooms: Iterable[Classroom], parts: Sequence[str], words: str) -> str:
-    """A sentence for a run in which no test was left to run."""
-    if not parts:
-        fits = _("no test of an exercise fits {words}: pytest --collect-only -q lists their names")
-        return fits.format(words=repr(words)) if words else ""
-    folders = [
-        course.name
-        for classroom in classrooms
-        for course in classroom.syllabus.courses
-        if any(exercise in course.exercises for part in parts for exercise in classroom.syllabus.matching(part))
-    ]
-    sentence = _("no test was selected: exercise {ids} is tested by {check}, or {pytest}")
-    pytest = " ".join(["pytest", *dict.fromkeys(folders), f"--exercise {parts[0]}"])
-    return sentence.format(ids=" ".join(parts), check=f"kuiper check {parts[0]}", pytest=pytest)
 
 
 def miscounted(found: Sequence[Verdict]) -> list[str]:
@@ -219,7 +238,7 @@ def miscounted(found: Sequence[Verdict]) -> list[str]:
         count, wanted = len(verdict.outcomes), verdict.exercise.test_count
         if verdict.passed == count and count > wanted:
             words = _("{exercise}: {count} tests, the manifest counts {wanted}")
-            lines.append(words.format(exercise=verdict.exercise.label, count=count, wanted=wanted))
+            lines += folded(words.format(exercise=verdict.exercise.label, count=count, wanted=wanted))
     return lines
 
 
@@ -234,10 +253,6 @@ def _error_place(verdict: Verdict | None) -> str:
         return ""
     found = re.match(r"(.+?:\d+):", verdict.worst.lines[1])
     return found[1] if found else ""
-
-
-def _place(classroom: Classroom, exercise: Exercise) -> str:
-    return shown(classroom.selection.path(exercise))
 
 
 def _ladder_words(exercise: Exercise, function: str) -> str:
@@ -259,7 +274,15 @@ def _hint(exercise: Exercise, function: str, level: int) -> str:
     return head.format(level=level, function=ladder.function, text=" ".join(text.split()))
 
 
-def _some(names: Sequence[str]) -> str:
-    shown_names = ", ".join(names[:3])
-    more = _("{names} and {count} more")
-    return more.format(names=shown_names, count=len(names) - 3) if len(names) > 3 else shown_names
+def _also_failing(tests: Sequence[str], most: int) -> str:
+    """Up to so many of the functions that fail, too, as many as fit a line, and the number of the other tests."""
+    of = Counter(test.partition("[")[0] for test in tests)
+    for count in range(min(most, len(of)), 0, -1):
+        names = list(of)[:count]
+        left = len(tests) - sum(of[name] for name in names)
+        some = _(", ").join(f"{name} ({of[name]})" if of[name] > 1 else name for name in names)
+        told = _("{names} and {count} more").format(names=some, count=left) if left else some
+        line = _("also failing: {tests}").format(tests=told)
+        if columns(line) <= body_width():
+            return line
+    return _("also failing: {count} more tests").format(count=len(tests))

@@ -37,7 +37,7 @@ class Task:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"exercise {self.part.label}"
+        return _("exercise {exercise}").format(exercise=self.part.label)
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

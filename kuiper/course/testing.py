@@ -7,14 +7,22 @@ answers like that.
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kuiper.course.comparison import difference, first_difference, place_in_words
-from kuiper.course.grids import WIDEST, Shown, grid, inline, side_by_side
+from kuiper.course.comparison import (
+    AT_KEY,
+    OTHER_SHAPE,
+    difference,
+    first_difference,
+    place_in_words,
+    place_of_kind,
+    way_in_words,
+)
+from kuiper.course.grids import WIDEST, Shown, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
+from kuiper.course.layout import body_width, code_lines, drawn, folded, raised_lines, value_lines
 from kuiper.course.observation import Observation, Raised, observe
 from kuiper.course.phrases import Phrase, phrase, said
 from kuiper.course.wire import type_name
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 8  # of a failure: the call and both values
 MIN_SHOWN = 5  # for the values, if the arguments are drawn, too
-MAX_SHOWN = 5
+MAX_DRAWN = 5
 LONGEST_CALL = 2  # lines
 LONGEST_ARGUMENT = 100
 SHORT = 64  # signs of a value that is shown whole
@@ -35,60 +43,89 @@ UNREFUSED = NO_ERROR, ANOTHER_ERROR = "no error", "another error"  # in words, w
 
 
 class Mismatch(AssertionError):
-    """A call did not do what the test expects."""
+    """A call did not do what the test expects. ``call`` begins with its words; ``arrays`` has what x, y, z are."""
 
     def __init__(
         self, call: list[str], expected: Any, got: Any, words: str, function: str = "", tolerance: float = 0.0
     ) -> None:
         self.call, self.expected, self.got, self.words = call, expected, got, words
         self.function, self.tolerance = function, tolerance
+        self.arrays: dict[str, np.ndarray] = {}
         self.made: Call | None = None
         super().__init__()
 
     def __str__(self) -> str:  # only when it is asked for: most of these are made to be compared
         return "\n".join(self.lines())
 
-    def lines(self) -> list[str]:
-        """The call, what was expected, what came: at most MAX_LINES, whatever they are made of."""
+    def lines(self, most: int = MAX_LINES) -> list[str]:
+        """The call, what was expected, what came: at most so many lines, whatever they are made of."""
+        width = body_width()
         try:
-            lines = self._lines()
+            lines = self._lines(most, width)
         except Exception as error:  # an answer may be any object
             words = _("got an object of type {type}, which cannot be shown ({error})")
-            lines = [*self.call[:1], words.format(type=type_name(self.got), error=type_name(error))]
-        return [printable(line) for line in lines]
+            told = words.format(type=type_name(self.got), error=type_name(error))
+            lines = [*code_lines(self.call[0], width), *folded(told, width)]
+        return [printable(line) for line in lines[:most]]
 
-    def _lines(self) -> list[str]:
+    def _lines(self, most: int, width: int) -> list[str]:
         """Of the pictures of arguments only those that leave room for both values."""
-        if isinstance(self.got, Raised):
-            words = str(self.got).splitlines()[: MAX_LINES - 3] or [""]
-            expected = _("expected {value}").format(value=inline(self.expected))
-            shown = [expected, _("raised   {error}").format(error=words[0]), *words[1:]]
-        else:
-            tells = "dtype" in self.words or "where" in self.words
-            words = [_("({words})").format(words=said(self.words))] if tells else []
-            shown = [*self._difference(max(MAX_LINES - len(self.call) - len(words), MIN_SHOWN)), *words]
-        drawn = self.call[1:]
-        room = MAX_LINES - len(shown)
-        call = textwrap.wrap(self.call[0], WIDEST, subsequent_indent="    ", break_on_hyphens=False)
-        if len(call) > min(room, LONGEST_CALL):
-            call = [*call[: min(room, LONGEST_CALL) - 1], call[min(room, LONGEST_CALL) - 1][: WIDEST - 4] + " ..."]
-        return [*call, *(drawn if len(drawn) <= room - len(call) else ()), *shown]
+        wanted = len(drawn(self.arrays, MAX_DRAWN, width))
+        shown = self._shown(max(most - 1 - wanted, min(MIN_SHOWN, most - 1)), width)
+        call = code_lines(self.call[0], width, most=max(1, min(most - len(shown), LONGEST_CALL)))
+        room = min(most - len(shown) - len(call), MAX_DRAWN)
+        return [*call, *(drawn(self.arrays, room, width) if room > 0 else ()), *shown]
 
-    def _difference(self, most: int) -> list[str]:
+    def _shown(self, most: int, width: int) -> list[str]:
+        """What was expected and what came."""
+        if isinstance(self.got, Raised):
+            expected = value_lines(_("expected {value}"), self.expected, width, most=2 if most > MIN_SHOWN else 1)
+            return [*expected, *raised_lines(self.got, most - len(expected), width)]
+        told = self._told(width)
+        return [*self._difference(most - len(told), width), *told]
+
+    def _difference(self, most: int, width: int) -> list[str]:
         """Both values; of nested ones that are too long for a glance, the first element that differs, and its place."""
         if max(len(inline(value)) for value in (self.expected, self.got)) <= SHORT:
-            return side_by_side(self.expected, self.got, most, self.tolerance)
+            return self._both(self.expected, self.got, most, width)
         where, got, expected = first_difference(self.got, self.expected, self.tolerance)
         if not where:
-            return side_by_side(self.expected, self.got, most, self.tolerance)
-        shown = side_by_side(expected, got, most - 1, self.tolerance)
+            return self._both(self.expected, self.got, most, width)
+        place = folded(_("the first difference is at {place}").format(place=place_in_words(where)), width)
+        left = most - len(place)
+        shown = self._both(expected, got, left, width)
         outer = self.expected, self.got
         for key in where[:-1]:  # the smallest part around it that can be read at a glance tells more than one number
             outer = outer[0][key], outer[1][key]
             if max(len(inline(value)) for value in outer) <= SHORT:
-                shown = side_by_side(*outer, most - 1, self.tolerance)
+                shown = self._both(*outer, left, width)
                 break
-        return [_("the first difference is at {place}").format(place=place_in_words(where)), *shown]
+        return [*place, *shown]
+
+    def _both(self, expected: Any, got: Any, most: int, width: int) -> list[str]:
+        """Side by side where both are arrays, else one below the other."""
+        table = side_by_side(expected, got, most, self.tolerance, min(width, WIDEST))
+        if table:
+            return table
+        messages = _("expected {value}"), _("got      {value}")
+        for each in (2, 1):
+            pairs = zip(messages, (expected, got), strict=True)
+            lines = [line for message, value in pairs for line in value_lines(message, value, width, each)]
+            if len(lines) <= most:
+                break
+        return lines
+
+    def _told(self, width: int) -> list[str]:
+        """The difference in words, and where it is, if both values do not tell as much."""
+        words, is_inside = self.words, False
+        while isinstance(words, Phrase) and words.template == AT_KEY:
+            words, is_inside = words.fields["words"], True
+        is_drawn = not is_inside and isinstance(words, Phrase) and words.template == OTHER_SHAPE
+        if not ("dtype" in words or "where" in words) or (is_drawn and isinstance(self.expected, np.ndarray)):
+            return []
+        place = way_in_words(place_of_kind(self.got, self.expected, self.tolerance))
+        told = _("({words} at {place})") if place else _("({words})")
+        return folded(told.format(words=said(words), place=place), width, rest=" ")
 
 
 class Call:
@@ -123,7 +160,7 @@ class Call:
         seen = self._observe(expected)
         words = difference(seen.value, expected, tolerance)
         if words:
-            raise self._mismatch(self._text(), expected, seen.value, words, tolerance)
+            raise self._mismatch(expected, seen.value, words, tolerance)
         for key in seen.changed:
             raise self._overwritten(key)
 
@@ -133,7 +170,7 @@ class Call:
         self.judgement = lambda call: call.keeps(given)
         seen = self._observe(given)
         if difference(seen.value, given):
-            raise self._mismatch(self._text(), given, seen.value, OVERWRITTEN)
+            raise self._mismatch(given, seen.value, OVERWRITTEN)
 
     def fills(self, out: np.ndarray, expected: Any, tolerance: float = 0.0) -> None:
         """It writes this into ``out``, one of the arguments, and leaves the others as they are."""
@@ -144,7 +181,7 @@ class Call:
         words = difference(np.asarray(seen.changed.get(key, out)), expected, tolerance)
         if words:
             words = words if key in seen.changed else NOT_FILLED
-            raise self._mismatch(self._text(hidden=key), expected, np.asarray(seen.changed.get(key, out)), words)
+            raise self._mismatch(expected, np.asarray(seen.changed.get(key, out)), words, hidden=key)
         for other in seen.changed:
             if other != key:
                 raise self._overwritten(other)
@@ -157,9 +194,9 @@ class Call:
         asked = noop("{type} that mentions {words}") if words else "{type}"
         expected = Words(asked, {"type": kind.__name__, "words": repr(words)})
         if seen.raised is None:
-            raise self._mismatch(self._text(), expected, seen.value, NO_ERROR)
+            raise self._mismatch(expected, seen.value, NO_ERROR)
         if kind.__name__ not in seen.raised.bases or words.lower() not in seen.raised.message.lower():
-            raise self._mismatch(self._text(), expected, seen.raised, ANOTHER_ERROR)
+            raise self._mismatch(expected, seen.raised, ANOTHER_ERROR)
 
     def answer(self) -> Any:
         """What it returns, for a test that has more to say of it than that it is equal to something."""
@@ -171,7 +208,7 @@ class Call:
         __tracebackhide__ = True
         seen = self._call()
         if seen.raised:
-            raise self._mismatch(self._text(), expected, seen.raised, "an error")
+            raise self._mismatch(expected, seen.raised, "an error")
         return seen
 
     def _call(self) -> Observation:
@@ -185,16 +222,20 @@ class Call:
             print(seen.printed, end="")
         return seen
 
-    def _mismatch(self, call: list[str], expected: Any, got: Any, words: str, tolerance: float = 0.0) -> Mismatch:
+    def _mismatch(
+        self, expected: Any, got: Any, words: str, tolerance: float = 0.0, hidden: int | str | None = None
+    ) -> Mismatch:
+        call, arrays = self._text(hidden)
+        pictures = drawn(arrays, MAX_DRAWN, WIDEST)  # calls are told apart by them, on a terminal of any width
         function = self.function.name if isinstance(self.function, Function) else ""
-        mismatch = Mismatch(call, expected, got, words, function, tolerance)
-        mismatch.made = self
+        mismatch = Mismatch([call, *pictures], expected, got, words, function, tolerance)
+        mismatch.made, mismatch.arrays = self, arrays
         return mismatch
 
     def _overwritten(self, key: int | str) -> Mismatch:
         name = self._name(key)
         untouched, overwritten = phrase("{name} untouched", name=name), phrase("{name} overwritten", name=name)
-        return self._mismatch(self._text(), said(untouched), said(overwritten), OVERWRITTEN)
+        return self._mismatch(said(untouched), said(overwritten), OVERWRITTEN)
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])
@@ -202,11 +243,11 @@ class Call:
     def _name(self, key: int | str) -> str:
         return _("argument {number}").format(number=key + 1) if isinstance(key, int) else key
 
-    def _text(self, hidden: int | str | None = None) -> list[str]:
-        """``im2col(x, 3, stride=2)``; small arrays are drawn below, under the names x, y, z."""
+    def _text(self, hidden: int | str | None = None) -> tuple[str, dict[str, np.ndarray]]:
+        """``im2col(x, 3, stride=2)``, and the arrays that x, y, z stand for: small ones are drawn below."""
         name = getattr(self.function, "name", getattr(self.function, "__name__", "call"))
         parts: list[str] = []
-        drawn: list[str] = []
+        arrays: dict[str, np.ndarray] = {}
         letters = iter("xyzuvw")
         for key, value in self._arguments().items():
             if isinstance(value, Implementation):
@@ -215,11 +256,10 @@ class Call:
             if key == hidden:
                 text = "out"
             elif isinstance(value, np.ndarray) and value.size > 6:
-                letter = next(letters, "a")
-                text = letter
-                drawn += _drawn(letter, value)
+                text = next(letters, "a")
+                arrays.setdefault(text, value)
             parts.append(text if isinstance(key, int) else f"{key}={text}")
-        return [f"{name}({', '.join(parts)})", *drawn[:MAX_SHOWN]]
+        return f"{name}({', '.join(parts)})", arrays
 
 
 class Words(Phrase, Shown):
@@ -248,13 +288,6 @@ def same(what: str, got: Any, expected: Any, tolerance: float = 0.0) -> None:
     words = difference(got, expected, tolerance)
     if words:
         raise Mismatch([what], expected, got, words, tolerance=tolerance)
-
-
-def _drawn(letter: str, array: np.ndarray) -> list[str]:
-    lines = grid(array)
-    first = f"{letter} = {lines[0]}"
-    first = first if array.ndim == 2 else _("{array}  shape {shape}").format(array=first, shape=array.shape)
-    return [f"  {first}", *(f"      {line}" for line in lines[1:])]
 
 
 __all__ = ["Mismatch", "StudentError", "calling", "same"]

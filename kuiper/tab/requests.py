@@ -19,14 +19,16 @@ from kuiper.cli.progress import as_dict
 from kuiper.course import sync
 from kuiper.course.builder import annotate
 from kuiper.course.cells import COMPILING
+from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.hints import solution_text
 from kuiper.course.in_place import command_here, ended, pytest_here, working_in
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus, test_files
 from kuiper.course.progress import Progress, is_started, next_exercise
 from kuiper.course.pytest_command import pytest_words
+from kuiper.course.summary import Verdict, likely_sentence
 from kuiper.errors import KuiperError
-from kuiper.language import _, translate
+from kuiper.language import translate
 from kuiper.tab.cells import Lecture
 from kuiper.tab.student_files import HOME, StudentFiles
 
@@ -183,10 +185,10 @@ class Tab:
             files = [str(path) for path in test_files([part])]
             code = pytest_here(pytest_words("--capture=sys", *QUIET, *words, *files), self.root)
             lines = table.read_text(encoding="utf-8").splitlines() if table.is_file() else []
-        outcomes = [entry for entry in map(json.loads, lines) if "verdict" in entry]
-        verdicts = [entry["verdict"] for entry in outcomes]
-        beginning = _("likely: this is what you get when {mistakes}").partition("{mistakes}")[0]
-        said = [line.strip() for line in report.getvalue().splitlines()]
+        outcomes = [Outcome(**entry) for entry in map(json.loads, lines) if "verdict" in entry]
+        verdicts = [outcome.verdict for outcome in outcomes]
+        own = tuple(outcome for outcome in outcomes if outcome.exercise == part.id)
+        sentence = likely_sentence(Verdict(part, own)) if code and own else ""
         return {
             "passed": code == 0,
             "report": report.getvalue(),
@@ -195,7 +197,7 @@ class Tab:
                 "failed": len(verdicts) - verdicts.count("passed"),
                 "blocked": verdicts.count("blocked"),
             },
-            "likely": list(dict.fromkeys(line for line in said if line.startswith(beginning))),
+            "likely": [sentence] if sentence else [],
             "status": Progress(self.root).status(part),
         }
 

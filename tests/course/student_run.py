@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Syllabus
 
 
-def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, str]:
+def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".", width: int = 400) -> tuple[int, str]:
+    """On a terminal so wide that no sentence is folded, unless the test asks for another."""
     command = [sys.executable, "-m", "pytest", *LEFT_OUT, "--import-mode=importlib", *words]
     folder = syllabus.root / cwd
-    done = subprocess.run(command, cwd=folder, env=python_environment(), capture_output=True, text=True)
+    environment = {**python_environment(), "COLUMNS": str(width)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr

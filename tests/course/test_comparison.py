@@ -65,7 +65,8 @@ def test_tolerance_is_relative_to_the_largest() -> None:
             [("conv", n, (n, 2 * n)) for n in range(9)],
             [("conv", n, (n, 3 * n)) for n in range(9)],
             [
-                "the first difference is at element 1, in it element 2, in it element 1 (counted from 0)",
+                "the first difference is at element 1, in it element 2, in it element 1",
+                "  (counted from 0)",
                 "expected ('conv', 1, (1, 3))",
                 "got      ('conv', 1, (1, 2))",
             ],

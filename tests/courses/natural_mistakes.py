@@ -60,7 +60,8 @@ def report(root: Path, exercise: Exercise) -> tuple[str, float]:
     """The report on the student's file, and the seconds of CPU time that it took."""
     before = os.times()
     command = pytest_command(exercise.course.name, "--exercise", exercise.id, "--use-solutions")
-    done = subprocess.run(command, cwd=root, env=pytest_environment(), capture_output=True, text=True, check=False)
+    environment = {**pytest_environment(), "COLUMNS": "1000"}  # no sentence is folded
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     after = os.times()
     seconds = after.children_user + after.children_system - before.children_user - before.children_system
     return done.stdout, seconds
