@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import BuildError, CourseError
+from kuiper.course.layout import folded
 from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
@@ -36,3 +37,14 @@ def told_if_slow(
         yield
     finally:
         timer.cancel()
+        timer.join()  # what is being said is said before the block's end
+
+
+def said_meanwhile(reporter: Any, capture: Any, sentence: str) -> None:
+    """Write a sentence on pytest's terminal, also while a test runs: then pytest keeps even what it prints itself."""
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        reporter.ensure_newline()
+        if reporter._tw.width_of_current_line:  # letters of tests, with no name of a file before them
+            reporter.write("\n")
+        for line in folded(sentence):
+            reporter.write_line(line)

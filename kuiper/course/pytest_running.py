@@ -34,7 +34,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.evident import evident_cause, evident_if_unknown, mended, say_what_is_asked
 from kuiper.course.likeness import Likeness
 from kuiper.course.own_file import seen, unused
-from kuiper.course.patience import told_if_slow
+from kuiper.course.patience import said_meanwhile, told_if_slow
 from kuiper.course.places import folder
 from kuiper.course.properties import property_of
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
@@ -269,11 +269,13 @@ class RunningPlugin:
         return [each.when for each in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
 
     def _told(self, words: str | Callable[[], str]) -> contextlib.AbstractContextManager[None]:
-        """A student who waits is told what for."""
+        """A student who waits, before a terminal, is told what for."""
         reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is None or not self._may_diagnose:
+        if reporter is None or not reporter.isatty or not self._may_diagnose:
             return contextlib.nullcontext()
-        return told_if_slow(reporter.write_line, words if callable(words) else lambda: words)
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        say = partial(said_meanwhile, reporter, capture)
+        return told_if_slow(say, words if callable(words) else lambda: words)
 
     def _what_takes_long(self, exercise: Exercise, test: str) -> str:
         """A compiler, or the student's own code."""

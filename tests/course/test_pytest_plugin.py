@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course.places import python_environment
+from kuiper.course.pytest_command import LEFT_OUT
 from tests.course.made_up import made_up, solve
 from tests.course.student_run import student_runs
 
@@ -223,3 +225,34 @@ def test_after_the_last_exercise_the_report_says_what_was_built(syllabus: Syllab
     expected = ["course1_made_up is complete.", "You built: a doubler", "Run it: kuiper race numbers"]
     expected += ["Real engines: shift bits", "Things to try:", "  1. treble", "  2. half"]
     assert "\n".join(expected) in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals of this kind")
+def test_a_call_that_takes_long_is_told_while_it_runs(syllabus: Syllabus) -> None:
+    """pytest keeps what is printed meanwhile, by itself too. Nobody waits before a pipe."""
+    patience = "from kuiper.course import patience\n\npatience.told_if_slow.__wrapped__.__defaults__ = (0.1,)\n"
+    conftest = syllabus.root / "conftest.py"
+    conftest.write_text(conftest.read_text() + patience)
+    solve(syllabus, "1.1", ("result = x", "import time; time.sleep(0.7); result = x"))
+    words = ["-q", "--exercise", "1.1", "-k", "negative", "--import-mode=importlib"]
+    terminal, end = os.openpty()
+    command = [sys.executable, "-m", "pytest", *LEFT_OUT, *words]
+    environment = {**python_environment(), "COLUMNS": "80"}
+    done = subprocess.run(command, cwd=syllabus.root, env=environment, stdout=end)
+    report = os.read(terminal, 4096).decode()
+    os.close(end)
+    os.close(terminal)
+    assert done.returncode == 0
+    said = "test_double_negative runs; a call that takes 2 seconds counts as an endless loop"
+    assert f"\n{said}\r\n" in f"\n{report}"
+    assert " runs; " not in student_runs(syllabus, *words)[1]
+
+
+def test_what_passes_is_one_line(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1")
+    report = student_runs(syllabus, "-q", "--exercise", "1.1")[1]
+    assert "1.1 double - all 2 tests pass\n" in report
+    assert "tests pass" not in student_runs(syllabus, "-q", "-k", "negative")[1]
+    assert "tests pass" not in student_runs(syllabus, "-q")[1]  # 1.2 is to come
+    solve(syllabus, "1.2")
+    assert "all tests pass: 1.1 1.2\n" in student_runs(syllabus, "-q")[1]
