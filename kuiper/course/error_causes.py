@@ -175,6 +175,14 @@ RAISING: Sequence[tuple[str, str]] = (
         noop("a text is taken for a number: int(...) or float(...) makes one of it"),
     ),
     (
+        r"TypeError: can only concatenate tuple \(not \"(\w+)\"\) to tuple",
+        noop("something of type {one} is joined to a tuple by `+`: `(x,)` with its comma is a tuple, `(x)` is not"),
+    ),
+    (
+        r"TypeError: can only concatenate list \(not \"(\w+)\"\) to list",
+        noop("something of type {one} is joined to a list by `+`: `[x]` is a list, and `append` takes one thing"),
+    ),
+    (
         r"TypeError: .*(?:can only concatenate str|must be str, not)",
         noop("a text and something else are joined by `+`: str(...) or an f-string makes a text of it"),
     ),

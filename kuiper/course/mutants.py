@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 TOGETHER = noop("{slip}, and the same at other places")
+GROWING = ("append", "insert", "extend", "add")
 MAX_TOGETHER = 6  # places at which the same slip is made at once
 SILENT = Voice(frozenset())
 
@@ -67,21 +68,25 @@ def mutants(
     known: Iterable[str],
     function: str,
     others: Callable[[int, ast.FunctionDef], Iterable[Mutant]] = lambda number, node: (),
+    order: Callable[[Mutant], int] = lambda mutant: mutant.rank,
 ) -> Iterator[Mutant]:
-    """The slips in a solution's marked regions: first those in the function whose test fails, the most natural first.
+    """The slips in a solution's marked regions: first in the function whose test fails, then in those that it calls.
 
-    ``tree`` is that of ``text``, whose lines it is numbered by. ``known`` are the names in the student's own file.
-    ``others`` has more for each function, and the number of the module's statement that it is in.
+    Of each function the most natural ones come first. ``tree`` is that of ``text``, whose lines it is numbered by.
+    ``known`` are the names in the student's own file. ``others`` has more for each function, and the number of the
+    module's statement that it is in; ``order`` says which come first.
     """
     voice, lines = Voice(frozenset(known)), _own_lines(text)
     found, constants = list(_functions(tree)), constants_of(tree)
     name = function.rpartition(".")[2]
-    for number, node in sorted(found, key=lambda pair: pair[1].name != name):
+    called = {
+        each.id for _, node in found if node.name == name for each in ast.walk(node) if isinstance(each, ast.Name)
+    }
+    for number, node in sorted(found, key=lambda pair: (pair[1].name != name, pair[1].name not in called)):
         single = sorted(_of_function(number, node, lines, voice, constants), key=lambda mutant: mutant.rank)
-        yield from sorted(
-            [*single, *_together(single), *_with_names(number, node, lines, voice), *others(number, node)],
-            key=lambda mutant: mutant.rank,
-        )
+        all_ = [*single, *_together(single), *_with_names(number, node, lines, voice), *others(number, node)]
+        growing = _growing(node)
+        yield from sorted((mutant for mutant in all_ if not _makes_a_circle(mutant, growing)), key=order)
 
 
 def _own_lines(text: str) -> set[int]:
@@ -176,6 +181,28 @@ def expressions(statement: ast.stmt, voice: Voice = SILENT) -> Iterator[tuple[An
                     yield *place, part, own
                 if isinstance(part, (ast.expr, ast.comprehension, ast.keyword, ast.withitem)):
                     waiting.append((part, own))
+
+
+def _growing(function: ast.FunctionDef) -> dict[int, str]:
+    """The lists that something is put into, by what stands between the brackets there."""
+    return {
+        id(node.args): node.func.value.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWING
+        if isinstance(node.func.value, ast.Name)
+    }
+
+
+def _makes_a_circle(mutant: Mutant, growing: dict[int, str]) -> bool:
+    """Whether a change puts a list into itself, or the list of rows into a row: NumPy looks for its end for hours."""
+    lists = set(growing.values())
+    for place, key, new in mutant.edits:
+        name = growing.get(id(place))
+        if name and isinstance(new, ast.Name) and new.id in lists:
+            old = getattr(_get(place, key), "id", "")
+            if new.id == name or old not in lists:
+                return True
+    return False
 
 
 def _together(single: list[Mutant]) -> Iterator[Mutant]:

@@ -18,27 +18,36 @@ from kuiper.course.call_mutants import (
     LEFT_OUT,
     NO_BEGINNING,
     NO_END,
-    NO_WRAPPERS,
     RELATIVES,
     TOO_LARGE,
     TOO_SMALL,
 )
 from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL, TURNED
 from kuiper.course.mutant_words import ARGUMENT, COMPUTED, IN_HEAD, IN_RETURN, NEAR, WRITTEN
-from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutants, statements
+from kuiper.course.mutants import TOGETHER, Mutant, mutants
 from kuiper.course.name_mutants import A_NAME, STANDS
 from kuiper.course.names import names_in
 from kuiper.course.phrases import Phrase, code, phrase
-from kuiper.course.statement_mutants import EXCHANGED, NOT_CHANGED, NOT_SET, SET_ANEW, SET_ONCE
+from kuiper.course.put_in import ONE_TOO_LARGE, ONE_TOO_SMALL, Parts, put_in
+from kuiper.course.statement_mutants import (
+    ALL_ANEW,
+    EXCHANGED,
+    NOT_CHANGED,
+    NOT_SET,
+    PRODUCT,
+    SET_ANEW,
+    SET_ONCE,
+    SUM,
+)
 from kuiper.language import noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_CODE = 40  # signs of the student's code that are quoted
+LAST = 10  # what a rank becomes more by where a change has no words
 ELSE = noop("something else belongs")  # what is said where a change has no words of its own
 MADE = re.compile(r"\b_\w+\(")  # what the Python of a .pyx has, and the student's file has not
-ONE_TOO_SMALL, ONE_TOO_LARGE = noop("{what} is one too small{place}"), noop("{what} is one too large{place}")
 CALLED = noop("{name} is called where it should not be{place}")
 STRIPPED = (WRITTEN, COMPUTED, IN_RETURN, IN_HEAD, NEAR)
 """Places that a line says better."""
@@ -117,6 +126,8 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("something is added to {what}, which is to be set"): noop(
         "{what} is set anew each time, and should be added to"
     ),
+    SUM: noop("{what} becomes a product where it should become a sum"),
+    PRODUCT: noop("{what} becomes a sum where it should become a product"),
     noop("{what} becomes less where it should not"): noop("{what} becomes more where it should become less"),
     noop("{what} becomes more where it should not"): noop("{what} becomes less where it should become more"),
     NO_BEGINNING: noop("a part{about} is cut off where it begins, and should not be"),
@@ -128,9 +139,16 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("brackets are too many{place}"): noop("brackets are missing{place}"),
     noop("{name} is handed on to {called}"): noop("{name} is not handed on to {called}"),
     noop("another number stands"): noop("another number belongs"),
+    noop("a {word} ends an `if`"): noop("a {word} is missing at the end of what belongs to the `if`"),
+    noop("another text stands"): noop("another text belongs"),
+    noop("{name} is asked for its {attribute}"): noop("{name} itself stands where its {attribute} belongs"),
+    noop("{name} stands alone, without its {attribute}"): noop(
+        "the {attribute} of {name} stands where {name} itself belongs"
+    ),
     noop("{name} is used"): noop("{name} is not used: it belongs"),
     noop("an argument of {name} is left out{place}"): noop("an argument of {name} is too many{place}"),
     SET_ONCE: SET_ANEW,
+    ALL_ANEW: noop("{one} and {other} are set once, before {loop}, and not in each turn"),
     SET_ANEW: noop("{what} is set once, before {loop}, and not in each turn"),
     noop("the last line in {loop}{which} stands behind it, and is reached only once"): noop(
         "the last line in {loop} belongs behind it"
@@ -146,7 +164,13 @@ def repairs(tree: ast.Module, text: str, function: str, solution: str = "") -> I
     """
     numbers = [float(word) if re.search(r"[.e]", word) else int(word) for word in sorted(_numbers(solution))]
     known = [*names_in(text), *RELATIVES]  # what belongs there may stand nowhere in the file
-    return mutants(tree, text, known, function, partial(_put_in, numbers))
+    others = partial(put_in, numbers, Parts.of(solution))
+    return mutants(tree, text, known, function, others, _order)
+
+
+def _order(mutant: Mutant) -> int:
+    """Those that have words come first: for the others there may be no time left."""
+    return mutant.rank + (LAST if _turned(mutant.words) is None else 0)
 
 
 def unread(tree: ast.Module, function: str) -> dict[str, int]:
@@ -163,64 +187,6 @@ def _numbers(text: str) -> set[str]:
     """The numbers in the code of a text, as they are written."""
     code = re.sub(r'(?s)""".*?"""|#[^\n]*', " ", text)
     return set(re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])", code))
-
-
-def _put_in(numbers: list[float], number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
-    """What a student may have left out: a 1, an argument that is to be handed on, a parameter that nothing uses.
-
-    And what he may have mistaken: one of the solution's ``numbers``.
-    """
-    names = [argument.arg for argument in function.args.args]
-    read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    for body, index, _ in statements(function.body, []):
-        node = body[index]
-        if is_made(node) or _is_docstring(node) or isinstance(node, ast.Raise):  # a message has many right forms
-            continue
-        for owner, key, part, _ in expressions(node):
-            put_in = [*_by_one(owner, part), *_handed_on(part, names), *_unused(part, names, read)]
-            for rank, words, new in [*put_in, *_other_numbers(part, numbers)]:
-                yield Mutant(number, node.lineno, rank, words, ((owner, key, new),))
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _by_one(owner: object, part: ast.expr) -> Iterator[tuple[int, str, ast.expr]]:
-    """What is computed, returned or compared is one larger or smaller."""
-    may_be_one = isinstance(part, (ast.Name, ast.BinOp, ast.Subscript, ast.Attribute))
-    is_read = isinstance(getattr(part, "ctx", ast.Load()), ast.Load)
-    is_alone = isinstance(owner, (ast.Assign, ast.Return, ast.Compare)) or (isinstance(owner, list) and len(owner) == 1)
-    if may_be_one and is_read and is_alone:
-        for op, words in ((ast.Add(), ONE_TOO_LARGE), (ast.Sub(), ONE_TOO_SMALL)):
-            yield 2, phrase(words, what=phrase("a number"), place=""), ast.BinOp(part, op, ast.Constant(1))
-
-
-def _handed_on(part: ast.expr, names: list[str]) -> Iterator[tuple[int, str, ast.expr]]:
-    """A call gets one of the parameters as its last argument."""
-    if not isinstance(part, ast.Call) or not isinstance(part.func, (ast.Name, ast.Attribute)):
-        return
-    called = part.func.id if isinstance(part.func, ast.Name) else part.func.attr
-    given = {argument.id for argument in part.args if isinstance(argument, ast.Name)}
-    for name in names:
-        if name not in given and called not in NO_WRAPPERS and not called.startswith("_"):
-            more = ast.Call(part.func, [*part.args, ast.Name(name, ast.Load())], part.keywords)
-            yield 2, phrase("{name} is handed on to {called}", name=code(name), called=code(called)), more
-
-
-def _other_numbers(part: ast.expr, numbers: list[float]) -> Iterator[tuple[int, str, ast.expr]]:
-    if isinstance(part, ast.Constant) and type(part.value) in (int, float):
-        for number in numbers:
-            if number != part.value:
-                yield 3, phrase("another number stands"), ast.Constant(number)
-
-
-def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[int, str, ast.expr]]:
-    """A parameter that nothing reads stands in the place of something."""
-    if isinstance(getattr(part, "ctx", ast.Load()), ast.Load) and not is_made(part):
-        for name in names:
-            if name not in read and name != "self":
-                yield 2, phrase("{name} is used", name=code(name)), ast.Name(name, ast.Load())
 
 
 def is_removal(words: str) -> bool:

@@ -22,10 +22,14 @@ NOT_SET, NOT_CHANGED = noop("{what} is not set where it should be"), noop("{what
 SET_ONCE = noop("{what} is set once, before {loop}, and not anew in each turn")
 SET_ANEW = noop("{what} is set anew in each turn of {loop}, and should be set before it")
 EXCHANGED = noop("{other} stands where {word} belongs{place}")
+ALL_ANEW = noop("{one} and {other} are set anew in each turn of {loop}, and should be set before it")
+SUM = noop("{what} becomes a sum where it should not")
+PRODUCT = noop("{what} becomes a product where it should not")
 BECOMES = (
     (ast.Add, ast.Sub, noop("{what} becomes less where it should not")),
     (ast.Sub, ast.Add, noop("{what} becomes more where it should not")),
-    (ast.Mult, ast.Add, noop("{what} becomes a sum where it should not")),
+    (ast.Mult, ast.Add, SUM),
+    (ast.Add, ast.Mult, PRODUCT),
 )
 
 
@@ -200,10 +204,23 @@ def _of_borders(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Sli
         about = voice.of(AND_IS_ABOUT, body[number + 1])
         words = phrase("the line behind {loop} stands in it{about}", loop=loop, about=about)
         yield 2, words, ((node, "body", [*node.body, body[number + 1]]), (body, number + 1, ast.Pass()))
-    before = body[number - 1] if number else None
-    if isinstance(before, ast.Assign):
-        words = phrase(SET_ANEW, what=_target(before, voice), loop=loop)
-        yield 2, words, ((node, "body", [before, *node.body]), (body, number - 1, ast.Pass()))
+    first = number
+    while first and _begins(body[first - 1], alone=first == number):
+        first -= 1
+        what = [_target(each, voice) for each in body[first:number] if isinstance(each, ast.Assign)]
+        words = phrase(SET_ANEW, what=what[0], loop=loop)
+        if len(what) > 1:
+            words = phrase(ALL_ANEW, one=what[0], other=what[-1], loop=loop)
+        gone = tuple((body, index, ast.Pass()) for index in range(first, number))
+        yield min(1 + len(what), 3), words, ((node, "body", [*body[first:number], *node.body]), *gone)
+
+
+def _begins(node: ast.stmt, alone: bool) -> bool:
+    """Whether a statement gives something the value that a loop begins with; one of several a plain value."""
+    if not isinstance(node, ast.Assign):
+        return False
+    is_empty = ast.unparse(node.value) in ("[]", "{}")
+    return alone or isinstance(node.value, ast.Constant) or is_empty
 
 
 def _refusals(*nodes: ast.stmt) -> list[ast.If]:

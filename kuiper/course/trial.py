@@ -12,9 +12,9 @@ import linecache
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from kuiper.course.repairs import repairs
 from kuiper.course.wire import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from kuiper.course.manifest import Exercise
     from kuiper.course.mutants import Mutant
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 FEWEST_TURNS, MORE_TURNS = 2000, 20  # that the loops of a variant may make, and how many times those of the solution
 LARGEST = 200_000  # signs of an answer: a larger one is not sent
+MAX_LINES = 50_000  # that are noted as they run: to note one takes longer than to run it
 
 
 class EndlessLoop(Exception):
@@ -60,8 +61,6 @@ class Text:
     tree: ast.Module
     file: str
     given: dict[str, Any]
-    kept: dict[CodeType, dict[str, Any]] = field(default_factory=dict)
-    """What statements have loaded that load another exercise: it looks its file up, which takes longer than a call."""
 
     @classmethod
     def of(cls, source: str, file: str, is_cython: bool, given: dict[str, Any]) -> Text:
@@ -83,27 +82,44 @@ class Text:
         made: CodeType = compile(module, self.file, "exec", flags=__future__.annotations.compiler_flag)
         return made
 
-    def module(self, codes: list[CodeType]) -> ModuleType:
-        """The module that these statements make."""
+    def module(self, codes: Sequence[CodeType | None], kept: dict[str, Any] | None = None) -> ModuleType:
+        """The module that these statements make, beside names that another one has ``kept``."""
         module = ModuleType("kuiper_variant")
         module.__file__ = self.file
         sys.modules[module.__name__] = module  # dataclasses look their own module up
-        module.__dict__.update(self.given)
-        for number, code in enumerate(codes):
-            if code in self.kept:
-                module.__dict__.update(self.kept[code])
-                continue
-            before = set(module.__dict__)
-            exec(code, module.__dict__)
-            if _loads(self.tree.body[number]):
-                self.kept[code] = {name: value for name, value in module.__dict__.items() if name not in before}
+        module.__dict__.update(self.given, **kept or {})
+        for code in codes:
+            if code is not None:
+                exec(code, module.__dict__)
         return module
 
+    def lasting(self) -> dict[int, list[str]]:
+        """The statements that no function's change can change, by their numbers, and the names that they bind.
 
-def _loads(statement: ast.stmt) -> bool:
-    """Whether a statement gives names what another exercise has."""
-    names = (each.id for each in ast.walk(statement) if isinstance(each, ast.Name))
-    return isinstance(statement, ast.Assign) and "load_exercise" in names
+        Of these are dataclasses and functions of other exercises, which take longer than all functions of the file.
+        """
+        found = {}
+        for number, node in enumerate(self.tree.body):
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and not any(alias.name == "*" for alias in node.names):
+                found[number] = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+            elif isinstance(node, ast.ClassDef) and "dataclass" in map(_name, node.decorator_list):
+                if not any(isinstance(each, (ast.FunctionDef, ast.Lambda)) for each in ast.walk(node)):
+                    found[number] = [node.name]
+            elif isinstance(node, ast.Assign) and "load_exercise" in map(_name, ast.walk(node.value)):
+                found[number] = [each.id for each in ast.walk(node.targets[0]) if isinstance(each, ast.Name)]
+        return found
+
+    def heads(self, lines: set[int]) -> set[int]:
+        """All lines of the statements of which one of these lines has run; of a block those of its head."""
+        found: set[int] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt):
+                parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, (ast.expr, ast.withitem))]
+                last = max([node.lineno, *(getattr(part, "end_lineno", 0) or 0 for part in parts)])
+                of_it = range(node.lineno, last + 1)
+                if not lines.isdisjoint(of_it):
+                    found.update(of_it)
+        return found
 
 
 class Answers:
@@ -140,13 +156,15 @@ class Trial:
         except SyntaxError:
             return None
 
-    def answer(self, text: Text | None, codes: list[CodeType] | None = None) -> int:
+    def answer(
+        self, text: Text | None, codes: Sequence[CodeType | None] | None = None, kept: dict[str, Any] | None = None
+    ) -> int:
         """The number of a variant's answer; -1 for none."""
         self.turns.made = 0
         try:
             if text is None:
                 return -1
-            module = text.module(text.codes() if codes is None else codes)
+            module = text.module(text.codes() if codes is None else codes, kept)
             seen = observe(self.finds(module), self.request["args"], self.request["kwargs"])
         except Exception:  # then it is no module
             return -1
@@ -154,19 +172,62 @@ class Trial:
             seen.raised = replace(seen.raised, trace="")
         return self.answers.add(seen)
 
+    def lines_run(self, text: Text) -> set[int]:
+        """The lines of a text that the call runs; none if they are too many to be noted."""
+        lines: set[int] = set()
+        left = [MAX_LINES]
+
+        def note(frame: FrameType, event: str, _: Any) -> Any:
+            if frame.f_code.co_filename != text.file:
+                return None
+            left[0] -= 1
+            if left[0] < 0:
+                sys.settrace(None)
+            if event == "line":
+                lines.add(frame.f_lineno)
+            return note
+
+        before = sys.gettrace()
+        sys.settrace(note)
+        try:
+            self.answer(text)
+        finally:
+            sys.settrace(before)
+        return text.heads(lines) if left[0] >= 0 else set()
+
     def of_mutants(self, text: Text, changed: Iterator[Mutant], seconds: float) -> Iterator[int]:
-        """The answers of the mutants of a text, in their order, as long as there is time."""
-        end, codes = time.process_time() + seconds, text.codes()
+        """The answers of the mutants of a text, in their order, as long as there is time.
+
+        A change of a line that the call does not run changes no answer: -1 stands for that, too.
+        """
+        end, codes, lasting = time.process_time() + seconds, text.codes(), text.lasting()
+        try:
+            module = text.module(codes)
+        except Exception:  # then no change of a function makes it one
+            return
+        kept = {name: getattr(module, name) for names in lasting.values() for name in names}
+        fresh = [None if number in lasting else code for number, code in enumerate(codes)]
+        lines = self.lines_run(text)
         for mutant in changed:
             if time.process_time() > end:
                 return
+            if lines and len(mutant.edits) == 1 and mutant.line not in lines:
+                yield -1
+                continue
             with mutant.made():
                 try:
                     own = text.code(mutant.statement)
                 except (SyntaxError, ValueError):  # such as a `break` that stands in no loop
                     yield -1
                     continue
-            yield self.answer(text, [*codes[: mutant.statement], own, *codes[mutant.statement + 1 :]])
+            variant = [*fresh[: mutant.statement], own, *fresh[mutant.statement + 1 :]]
+            yield self.answer(text, variant, kept)
+
+
+def _name(node: ast.AST) -> str:
+    """``dataclass`` of ``@dataclass``, ``@dataclasses.dataclass`` and ``@dataclass(...)``."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
 
 
 def trial(

@@ -85,6 +85,109 @@ def test_repairs_try_the_numbers_of_the_solution() -> None:
     assert said == [("another number belongs in line 2, at `8`", 16)]
 
 
+def mended(text: str, wanted: str, solution: str = "") -> list[str]:
+    """The words for all changes of a file that make it the other one."""
+    tree, said = ast.parse(text), []
+    for change in repairs(tree, text, "f", solution):
+        words = wrong(change)
+        with change.made():
+            if ast.unparse(ast.parse(ast.unparse(tree))) == ast.unparse(ast.parse(wanted)):
+                said.append(words)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "solution", "words"),
+    [
+        (
+            "def f(x):\n    return x + '/'\n",
+            "def f(x):\n    return x + '.'\n",
+            "def f(y):\n    return y + '.'\n",
+            "another text belongs in line 2, at `'/'`",
+        ),
+        (
+            "def f(op):\n    return op.inputs\n",
+            "def f(op):\n    return op.outputs\n",
+            "def f(op):\n    return sorted(op.outputs)\n",
+            "`inputs` stands where `outputs` belongs in line 2, at `op.inputs`",
+        ),
+        (
+            "def f(op):\n    return [op]\n",
+            "def f(op):\n    return [op.name]\n",
+            "def f(op):\n    return [op.name]\n",
+            "`op` itself stands where its `name` belongs in line 2, at `op`",
+        ),
+        (
+            "def f(op):\n    return [op.name]\n",
+            "def f(op):\n    return [op]\n",
+            "def f(op):\n    return [op]\n",
+            "the `name` of `op` stands where `op` itself belongs in line 2, at `op.name`",
+        ),
+        (
+            "def f(x, shape):\n    return len(x.shape)\n",
+            "def f(x, shape):\n    return len(shape)\n",
+            "",
+            "`x.shape` stands where `shape` belongs in line 2, at `x.shape`",
+        ),
+        (
+            "def f(x, shape):\n    return len(shape), x.shape\n",
+            "def f(x, shape):\n    return len(x.shape), x.shape\n",
+            "",
+            "`shape` stands where `x.shape` belongs in line 2, at `shape`",
+        ),
+        (
+            "def f(x):\n    for i in x:\n        if i:\n            n = i\n",
+            "def f(x):\n    for i in x:\n        if i:\n            n = i\n            break\n",
+            "",
+            "a `break` is missing at the end of what belongs to the `if` in line 3",
+        ),
+        (
+            "def f(x):\n    n = 1\n    for i in x:\n        n += i\n    return n\n",
+            "def f(x):\n    n = 1\n    for i in x:\n        n *= i\n    return n\n",
+            "",
+            "`n` becomes a sum where it should become a product in line 4",
+        ),
+        (
+            "def f(x):\n    n = 1\n    for i in x:\n        n *= i\n    return n\n",
+            "def f(x):\n    n = 1\n    for i in x:\n        n += i\n    return n\n",
+            "",
+            "`n` becomes a product where it should become a sum in line 4",
+        ),
+        (
+            "def f(x):\n    a = 0\n    b = []\n    for i in x:\n        b[a] = i\n",
+            "def f(x):\n    pass\n    pass\n    for i in x:\n        a = 0\n        b = []\n        b[a] = i\n",
+            "",
+            "`a` and `b` are set once, before the loop over `i`, and not in each turn in line 4",
+        ),
+    ],
+)
+def test_repairs_take_parts_from_the_solution_and_from_the_file(
+    text: str, wanted: str, solution: str, words: str
+) -> None:
+    assert words in mended(text, wanted, solution)
+
+
+def test_repairs_never_put_a_list_into_itself() -> None:
+    text = "def f(rows, least):\n    for row in rows:\n        row.append(least)\n    rows.append(rows[0])\n"
+    tree, said = ast.parse(text), []
+    for change in repairs(tree, text, "f"):
+        with change.made():
+            said.append(ast.unparse(tree))
+    assert len(said) > 20
+    assert not [words for words in said if "row.append(row" in words or "rows.append(rows)" in words]
+
+
+def test_repairs_begin_with_the_function_and_those_that_it_calls_and_end_with_those_that_have_no_words() -> None:
+    text = "def g(x):\n    return x + 1\n\ndef h(x):\n    return x + 2\n\ndef f(x):\n    return h(x.copy()) + 3\n"
+    tree = ast.parse(text)
+    found = [(change.line, wrong(change)) for change in repairs(tree, text, "f")]
+    lines = [line for line, _ in found]
+    assert list(dict.fromkeys(lines)) == [8, 5, 2]
+    without = [words.startswith("something else belongs") for line, words in found if line == 8]
+    assert sorted(without) == without
+    assert any(without)
+
+
 def test_unread_are_the_parameters_that_a_function_does_not_use() -> None:
     tree = ast.parse("class C:\n    def f(self, x, n):\n        n = 2\n        return self.y + x\n")
     assert unread(tree, "C.f") == {"n": 2}
