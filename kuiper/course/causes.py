@@ -135,6 +135,13 @@ def _of_no_refusal(error: Mismatch) -> str:
     )
 
 
+def is_python_s_own(error: BaseException) -> bool:
+    """Whether a test asks for an error of the student's own, and what comes is one that Python raises by itself."""
+    if not isinstance(error, Mismatch) or error.words not in UNREFUSED or not isinstance(error.got, Raised):
+        return False
+    return not error.got.is_on_purpose and error.got.type not in NEVER_CHECKED
+
+
 def _of_shapes(error: Mismatch) -> str:
     """What happened to the axes."""
     found = SHAPES.match(error.words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file
-from kuiper.course.causes import has_precise_cause, typical_cause
+from kuiper.course.causes import has_precise_cause, is_python_s_own, typical_cause
 from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
@@ -17,6 +17,7 @@ from kuiper.course.observation import Observation, Raised
 from kuiper.course.phrases import phrase
 from kuiper.course.properties import property_of
 from kuiper.course.repairs import ELSE, is_removal, undoes
+from kuiper.course.statement_mutants import is_missing_check
 from kuiper.course.suspects import Slips, Suspect, are_telling
 from kuiper.course.testing import UNREFUSED, Call, Mismatch
 
@@ -131,6 +132,8 @@ def slips(
     for least in BEST_FIRST:
         numbers = [number for number, likeness in enumerate(how) if likeness == least]
         suspects = slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)
+        if is_python_s_own(error):  # any slip may end with it that leads to the same operation
+            suspects = [suspect for suspect in suspects if is_missing_check(suspect.when)]
         # Where nothing refuses a case, the check is missing more naturally than one of its names is another.
         pairs = [(each, least) for each in suspects if each.rank <= MAX_RANK or error.words not in UNREFUSED]
         confirmed = _confirmed(classroom, exercise, pairs, failed, error, passed)

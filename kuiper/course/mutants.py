@@ -43,6 +43,8 @@ class Mutant:
     words: str
     edits: Edits
     kind: str = field(default="", repr=False)
+    names: tuple[str, ...] = ()
+    """Where a name is put in the place of another: both, which must be of one type."""
 
     @contextlib.contextmanager
     def made(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kuiper.course.call_mutants import Change
 
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+TURNABLE = "list"  # in the place of a name: what has this type can be turned round
 MAX_TEXT = 12  # signs of a text in the solution that may stand where another one belongs
 ONE_TOO_SMALL, ONE_TOO_LARGE = noop("{what} is one too small{place}"), noop("{what} is one too large{place}")
 
@@ -80,6 +81,8 @@ def put_in(numbers: list[float], parts: Parts, number: int, function: ast.Functi
             other += _of_same_name(part, attributed, known)
             for rank, words, new in [*more, *other]:
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),))
+            for one, words, new in _other_names(owner, part, known):
+                yield Mutant(number, node.lineno, 4, words, ((owner, key, new),), names=one)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -151,6 +154,22 @@ def _of_same_name(part: ast.expr, attributed: Iterable[tuple[str, str]], known: 
             if attribute == part.id:
                 words = phrase(STANDS, one=code(f"{name}.{attribute}"), other=code(attribute), place="")
                 yield 3, words, ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Load())
+
+
+def _other_names(owner: object, part: ast.expr, known: set[str]) -> Iterator[tuple[tuple[str, str], str, ast.expr]]:
+    """Any other name of the function; and what a list holds, from its end."""
+    if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Load) or part.id not in known:
+        return
+    if isinstance(owner, ast.Attribute):
+        return
+    for other in sorted(known - {part.id}):
+        yield (
+            (part.id, other),
+            phrase(STANDS, one=code(other), other=code(part.id), place=""),
+            ast.Name(other, part.ctx),
+        )
+    turned = ast.Subscript(part, ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))), part.ctx)
+    yield (part.id, TURNABLE), phrase("{name} is turned round", name=code(part.id)), turned
 
 
 def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[Change]:

@@ -29,6 +29,7 @@ from kuiper.course.diagnosis import (
     run_on,
     slips,
 )
+from kuiper.course.elsewhere import raised_elsewhere
 from kuiper.course.error_causes import ENDING_ALIKE
 from kuiper.course.errors import CourseError
 from kuiper.course.evident import evident_cause, evident_if_unknown, mended, say_what_is_asked
@@ -187,7 +188,8 @@ class RunningPlugin:
         failed, left = Ran.of(item), self.candidates.get(exercise.id)
         self.behind = _behind(item, exercise)
         if left is None:
-            evident = evident_cause(exercise, self._text(exercise), function, error)
+            evident = raised_elsewhere(self.selection.classroom(exercise), exercise, failed, error)
+            evident = evident or evident_cause(exercise, self._text(exercise), function, error)
             with self._told(_("comparing with known mistakes")):
                 found = [] if evident else self._suspects(exercise, failed, error, function)
             if not found and not evident:

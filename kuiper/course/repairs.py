@@ -140,6 +140,7 @@ TURNED_TO = {  # what is wrong where a change mends
     noop("{name} is handed on to {called}"): noop("{name} is not handed on to {called}"),
     noop("another number stands"): noop("another number belongs"),
     noop("a {word} ends an `if`"): noop("a {word} is missing at the end of what belongs to the `if`"),
+    noop("{name} is turned round"): noop("{name} should be turned round, and is not"),
     noop("another text stands"): noop("another text belongs"),
     noop("{name} is asked for its {attribute}"): noop("{name} itself stands where its {attribute} belongs"),
     noop("{name} stands alone, without its {attribute}"): noop(

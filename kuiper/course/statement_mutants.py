@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.call_mutants import iterations
 from kuiper.course.mutant_words import A_LOOP, ABOUT, AND_IS_ABOUT, FROM, ON, THE_ONE_ABOUT, UP_TO, WITH
-from kuiper.course.phrases import code, phrase
+from kuiper.course.phrases import Phrase, code, phrase
 from kuiper.language import noop
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ Edits = tuple[tuple[Any, Any, Any], ...]
 """Places (a node or list, and a field or index) with what stands there instead."""
 Slip = tuple[int, str, Edits]
 NOT_SET, NOT_CHANGED = noop("{what} is not set where it should be"), noop("{what} is not changed where it should be")
+NO_CHECK = noop("a check is missing: nothing refuses the case{about}")
 SET_ONCE = noop("{what} is set once, before {loop}, and not anew in each turn")
 SET_ANEW = noop("{what} is set anew in each turn of {loop}, and should be set before it")
 EXCHANGED = noop("{other} stands where {word} belongs{place}")
@@ -105,7 +106,7 @@ def _of_if(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
     assert isinstance(node, ast.If)
     about = voice.of(ABOUT, node.test)
     if isinstance(node.body[-1], ast.Raise) and not node.orelse:
-        words = phrase("a check is missing: nothing refuses the case{about}", about=about)
+        words = phrase(NO_CHECK, about=about)
         yield 0, words, ((body, number, ast.Pass()),)
     elif node.orelse or len(node.body) > 1 or isinstance(node.body[0], (ast.If, ast.For, ast.Return, ast.Continue)):
         otherwise = node.orelse or [ast.Pass()]
@@ -213,6 +214,11 @@ def _of_borders(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Sli
             words = phrase(ALL_ANEW, one=what[0], other=what[-1], loop=loop)
         gone = tuple((body, index, ast.Pass()) for index in range(first, number))
         yield min(1 + len(what), 3), words, ((node, "body", [*body[first:number], *node.body]), *gone)
+
+
+def is_missing_check(words: str) -> bool:
+    """Whether the words of a slip are that nothing refuses a case."""
+    return isinstance(words, Phrase) and words.template == NO_CHECK
 
 
 def _begins(node: ast.stmt, alone: bool) -> bool:

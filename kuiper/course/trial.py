@@ -148,6 +148,7 @@ class Trial:
         self.request, self.file, self.finds = request, file, finds
         self.turns, self.answers = Turns(), Answers()
         self.given: dict[str, Any] = {"_turn": self.turns}
+        self.types: dict[str, set[str]] = {}  # of the names in functions that have run
 
     def text(self, source: str, number: int, is_cython: bool) -> Text | None:
         """A variant, or None if it does not compile."""
@@ -185,6 +186,9 @@ class Trial:
                 sys.settrace(None)
             if event == "line":
                 lines.add(frame.f_lineno)
+            elif event == "return":
+                for name, value in frame.f_locals.items():
+                    self.types.setdefault(name, set()).add(type(value).__name__)
             return note
 
         before = sys.gettrace()
@@ -194,6 +198,13 @@ class Trial:
         finally:
             sys.settrace(before)
         return text.heads(lines) if left[0] >= 0 else set()
+
+    def _changes_nothing(self, mutant: Mutant, lines: set[int]) -> bool:
+        """Whether the line of a change does not run, or puts a list, say, in the place of a number."""
+        if len(mutant.edits) == 1 and mutant.line not in lines:
+            return True
+        types = [self.types.get(name, {name}) for name in mutant.names]
+        return bool(types) and types[0].isdisjoint(types[1])
 
     def of_mutants(self, text: Text, changed: Iterator[Mutant], seconds: float) -> Iterator[int]:
         """The answers of the mutants of a text, in their order, as long as there is time.
@@ -211,7 +222,7 @@ class Trial:
         for mutant in changed:
             if time.process_time() > end:
                 return
-            if lines and len(mutant.edits) == 1 and mutant.line not in lines:
+            if lines and self._changes_nothing(mutant, lines):
                 yield -1
                 continue
             with mutant.made():

@@ -36,6 +36,15 @@ def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> Non
     assert "1.2 fourfold - blocked by 1.1" in text
 
 
+def test_what_another_exercise_raises_is_not_laid_to_this_one(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2 + 0", "x * 2\n    raise ValueError('no')"))
+    solve(syllabus, "1.2")
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.2")[1]
+    file = "course1_made_up/exercises/double.py"
+    words = f"`{file}` raises this, whatever stands in the file of this exercise"
+    assert f"likely: this is what you get when {words}\n" in text
+
+
 @pytest.mark.parametrize(
     ("code", "likely"),
     [

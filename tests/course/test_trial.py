@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kuiper.course import trial
-from kuiper.course.repairs import repairs
+from kuiper.course.repairs import repairs, wrong
 from kuiper.course.trial import Text, Trial
 
 if TYPE_CHECKING:
@@ -72,6 +72,32 @@ def test_mutants_of_lines_that_do_not_run_answer_as_the_file_does(n: int) -> Non
             except (SyntaxError, ValueError):
                 continue
         assert found.answer(text, codes) == right
+
+
+@pytest.mark.parametrize(("other", "is_tried"), [("count", True), ("row", False), ("never", False)])
+def test_mutants_put_names_in_the_place_of_names_of_their_type(other: str, is_tried: bool) -> None:
+    source = "def f(n):\n    count, row = n + 1, [n]\n    if n < 0:\n        never = n\n    return [n], row, count\n"
+    found = Trial({"args": (1,), "kwargs": {}}, "f.py", lambda module: module.f)
+    text = found.text(source, 0, False)
+    assert text is not None
+    changes = list(repairs(text.tree, source, "f"))
+    answers = list(found.of_mutants(text, repairs(text.tree, source, "f"), 60.0))
+    of_name = [answer for change, answer in zip(changes, answers, strict=True) if change.names == ("n", other)]
+    assert of_name
+    assert any(answer >= 0 for answer in of_name) == is_tried
+
+
+def test_mutants_turn_lists_round() -> None:
+    source = "def f(n):\n    row = [n, 2]\n    return row\n"
+    found = Trial({"args": (1,), "kwargs": {}}, "f.py", lambda module: module.f)
+    text = found.text(source, 0, False)
+    assert text is not None
+    words = [wrong(change) for change in repairs(text.tree, source, "f")]
+    answers = list(found.of_mutants(text, repairs(text.tree, source, "f"), 60.0))
+    seen = [None if answer < 0 else found.answers.seen[answer].value for answer in answers]
+    turned = [word for word, value in zip(words, seen, strict=True) if value == [2, 1]]
+    assert "`row` should be turned round, and is not in line 3, at `row`" in turned
+    assert not any("`n` is not turned" in word for word in turned)
 
 
 def test_mutants_answer_as_modules_that_are_made_anew_do() -> None:

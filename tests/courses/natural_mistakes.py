@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent / "natural"
+WAYS = ("", "b")
+"""Of solving an exercise: what the names of the files end with."""
 LIKELY = "likely: this is what you get when "
 
 
-def wrong_files(exercise: Exercise, skeleton: str) -> Iterator[tuple[str, str]]:
+def wrong_files(exercise: Exercise, skeleton: str, way: str = "") -> Iterator[tuple[str, str]]:
     """What was done, and the student's file, of each mistake; the first one is no mistake.
 
     Raises
@@ -35,7 +37,7 @@ def wrong_files(exercise: Exercise, skeleton: str) -> Iterator[tuple[str, str]]:
     ValueError
         If a hole or a text that is to be replaced is not there once.
     """
-    table = read_toml(FOLDER / f"{exercise.id}.toml")
+    table = read_toml(FOLDER / f"{exercise.id}{way}.toml")
     text = skeleton.replace(f"# exercise {exercise.id}: your own helpers may stand here\n", table.get("helpers", ""))
     for function, body in table["solution"].items():
         text = _replaced(text, f'    raise NotImplementedError("exercise {exercise.id}: {function}")\n', body)
@@ -72,9 +74,11 @@ def main(ids: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         start(Path(folder))
         for exercise in read_syllabus(Path(folder)):
-            if not (FOLDER / f"{exercise.id}.toml").is_file() or (ids and exercise.id not in ids):
+            ways = [way for way in WAYS if (FOLDER / f"{exercise.id}{way}.toml").is_file()]
+            if ids and exercise.id not in ids:
                 continue
-            for did, text in wrong_files(exercise, exercise.student_file.read_text(encoding="utf-8")):
+            skeleton = exercise.student_file.read_text(encoding="utf-8")
+            for did, text in (each for way in ways for each in wrong_files(exercise, skeleton, way)):
                 exercise.student_file.write_text(text, encoding="utf-8")
                 said, seconds = report(Path(folder), exercise)
                 likely = said.partition(LIKELY)[2].partition("\n")[0]
@@ -82,6 +86,7 @@ def main(ids: list[str]) -> int:
                     f"{exercise.id} {seconds:5.1f} s | {did} | {likely or ('-' if ' wrong' in said else 'green')}",
                     flush=True,
                 )
+            exercise.student_file.write_text(skeleton, encoding="utf-8")  # which others stand on
     return 0
 
 
