@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said stands in one line, and can be looked for as a whole."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+
 def test_a_command_error_is_said_and_any_other_is_not(pseudo_language: Path) -> None:
     error = CommandError("1.1 a", phrase("a .pyx exercise"), "a.py", phrase("use {command}", command="git"))
     assert str(error) == "1.1 a⟦: expected ⟧⟦a .pyx exercise⟧⟦, got ⟧a.py⟦; ⟧⟦use ⟧git"
