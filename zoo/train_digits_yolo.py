@@ -11,8 +11,9 @@ from it. All end with what ``--evaluate`` does alone: kuiper runs the exported g
 its raw outputs are compared with torch's if the checkpoint is there. Without ``--out`` the package's own model is
 replaced.
 
-The graph has its head as plain operators. With ``--moduleop`` it is ``digits_yolo_moduleop`` instead, with the head as
-one operator, as in exports of the original YOLOv5: the tests compare the two.
+The weights are stored in float16 (``half_weights``), and that is nearly all of the difference from torch. The graph has
+its head as plain operators. With ``--moduleop`` it is ``digits_yolo_moduleop`` instead, with the head as one operator,
+as in exports of the original YOLOv5: the tests compare the two.
 
 Every scene is new, made by ``digit_scenes`` while the network learns. Twenty-six epochs take about ten minutes on two
 idle cores, and four times as long on busy ones, where OMP_NUM_THREADS=1 in the environment keeps threads from waiting
@@ -48,6 +49,7 @@ from kuiper.models.zoo.export import example_input
 from zoo import average_precision
 from zoo.average_precision import Scores, Truth
 from zoo.digit_scenes import Digits, Scene, compose, load_digits
+from zoo.half_weights import store_in_half
 from zoo.yolo_loss import loss
 
 if TYPE_CHECKING:
@@ -284,6 +286,7 @@ def main(arguments: list[str] | None = None) -> None:
     param = options.out / f"{name}.pnnx.param"
     if training and not options.evaluate:
         export(training.detector(), (example_input((1, 3, *SIZE)),), options.out / name, moduleop)
+        store_in_half(param)
     scores = evaluate(param)
     if training and not options.evaluate:
         write_card(training, options.out / f"{name}.json", scores)
