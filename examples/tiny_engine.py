@@ -55,9 +55,9 @@ def parse_value(text: str) -> Any:
 def read_weight(archive: ZipFile, entry: str, text: str) -> np.ndarray:
     """The numbers of one weight; the text is its shape and its type, such as '(16,3,3,3)f32'."""
     shape, _, type_ = text.rpartition(")")
-    if type_ != "f32":
-        raise ValueError(f"{entry}: expected a weight of type f32, got {type_}")
-    return np.frombuffer(archive.read(entry), "<f4").reshape(parse_value(shape + ")"))
+    if type_ not in ("f32", "f16"):
+        raise ValueError(f"{entry}: expected a weight of type f32 or f16, got {type_}")
+    return np.frombuffer(archive.read(entry), "<f4" if type_ == "f32" else "<f2").reshape(parse_value(shape + ")"))
 
 
 def parse_line(line: str, archive: ZipFile) -> Operator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,12 @@ def test_page_on_passes_counts_the_operators_of_the_bundled_model() -> None:
     param = bundled("digits_yolo")
     before, after = (len(kuiper.load(param, optimize=optimize).operators) for optimize in (False, True))
     assert f"(`digits_yolo`) | {before} → {after} |" in text_of("docs/reference/passes.md")
+
+
+def test_pages_on_making_wheels_have_the_limit_of_the_script() -> None:
+    limit = runpy.run_path(str(ROOT / "packaging/wheel.py"), run_name="wheel")["MAX_MEGABYTES"]
+    assert f"It refuses {limit} MB or more" in text_of("docs/use/install.md")
+    assert f"达到或超过 {limit} MB" in text_of("docs/use/install.zh-CN.md")
 
 
 def test_number_of_operator_types_is_that_of_the_registry() -> None:

@@ -5,8 +5,9 @@
     python -m zoo.train_shapes_unet --out DIR --export-only    # export again from shapes_unet.pt
     python -m zoo.train_shapes_unet --out DIR --evaluate       # run kuiper on the scenes of the test
 
-All end with what ``--evaluate`` does alone: kuiper runs the exported graph on scenes that no training has seen, and its
-raw output is compared with torch's if the checkpoint is there.
+The weights are stored in float16 (``half_weights``). All end with what ``--evaluate`` does alone: kuiper runs the
+exported graph on scenes that no training has seen, and its raw output is compared with torch's if the checkpoint is
+there.
 
 Every scene is new, drawn by ``shape_scenes`` while the network learns. The training takes some twenty minutes on one
 core. The seed fixes the initial weights and the scenes; the last digits of the scores still depend on the machine's
@@ -33,6 +34,7 @@ from kuiper.models.pictures.preprocess import normalise
 from kuiper.models.tasks.segmentation import Segmenter
 from kuiper.models.zoo.architectures.shapes_unet import shapes_unet
 from kuiper.models.zoo.export import example_input
+from zoo.half_weights import store_in_half
 from zoo.shape_scenes import LABELS, compose
 
 NAME = "shapes_unet"
@@ -145,6 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
     param = options.out / f"{NAME}.pnnx.param"
     if model and not options.evaluate:  # two sizes, so that the graph takes any
         export(model, (example_input((1, 3, 128, 128)),), options.out / NAME, "", (example_input((2, 3, 160, 192)),))
+        store_in_half(param)
     scores = evaluate(param)
     if model and not options.evaluate:
         write_card(model, options.out / f"{NAME}.json", scores, options.steps, options.seed)

@@ -51,14 +51,14 @@ def pixels() -> np.ndarray:
 
 def test_bundled_refuses_other_weights_of_the_same_name(lean: Path) -> None:
     (lean / WEIGHTS).write_bytes(b"something else")
-    with pytest.raises(ModelFormatError, match=rf"weights {WEIGHTS} \(0.5 MB\) at .*, got another file of this name"):
+    with pytest.raises(ModelFormatError, match=rf"weights {WEIGHTS} \(0.2 MB\) at .*, got another file of this name"):
         bundled("shapes_unet")
     assert not list(bundle._FOLDER.rglob("*.bin*"))
 
 
 def test_bundled_says_where_it_looked(lean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (lean / WEIGHTS).unlink()
-    with pytest.raises(ModelFormatError, match=rf"{WEIGHTS} \(0.5 MB\) at {lean}, got No such file.*; .*KUIPER_MODELS"):
+    with pytest.raises(ModelFormatError, match=rf"{WEIGHTS} \(0.2 MB\) at {lean}, got No such file.*; .*KUIPER_MODELS"):
         bundled("shapes_unet")
     monkeypatch.delenv(elsewhere.VARIABLE)
     with pytest.raises(ModelFormatError, match=r"got no place to look for them; .*KUIPER_MODELS says"):
