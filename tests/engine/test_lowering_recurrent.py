@@ -8,7 +8,7 @@ import pytest
 import kuiper
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
-from kuiper.engine.lowering.recurrent import where_lengths
+from kuiper.engine.lowering.recurrent import NO_LENGTHS
 from tests.engine.lowered import steps_of
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.engine.one_step import run_step
@@ -143,7 +143,7 @@ def test_recurrent_step_writes_the_last_state_at_the_arenas_start() -> None:
         "kind": KINDS["tanh"], "directions": 1, "cells": LANES, "steps": steps, "sequences": 1,
         "vectors": 1, "panels": 1, "cell_vectors": 0, "cell_panels": 0,
         "gates": gates, "gates_step": LANES, "gates_row": LANES,
-        "out": out, "out_step": LANES, "out_row": LANES, **where_lengths(None, None),
+        "out": out, "out_step": LANES, "out_row": LANES, **NO_LENGTHS,
     }  # fmt: skip
     weights, bias = np.zeros(LANES * LANES, np.float32), np.zeros(LANES, np.float32)
     step = Recurrent(numbers_of_step, (*places, {"offset": -1, "direction": 0, "row": 0}), weights, bias)

@@ -22,8 +22,9 @@ from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_matmul import emit_rows
 from kuiper.engine.lowering.integer_steps import IntegerLayer, ZeroPoint
+from kuiper.engine.lowering.pick import is_index
 from kuiper.engine.lowering.quantize import dynamic_bytes
-from kuiper.engine.lowering.recurrent import place_of, where_lengths
+from kuiper.engine.lowering.recurrent import lengths_for_kernel, place_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
@@ -142,7 +143,7 @@ def _lengths(builder: Builder, value: AnyValue | None, sizes: tuple[int, int]) -
     else:
         decline_if(constant.dtype not in (np.int32, np.int64) or constant.size == 0 or constant.max() != length)
         lengths = builder.typed_constant(constant)
-    decline_if(lengths.shape != (n,) or lengths.view.dtype not in (np.int32, np.int64))
+    decline_if(lengths.shape != (n,) or not is_index(lengths))
     return lengths
 
 
@@ -200,7 +201,7 @@ def _emit_steps(
     lengths: Value | None,
 ) -> None:
     """Add the step that goes through the sequence."""
-    flag = None if lengths is None else builder.shared_error_flag()
+    find_lengths, length_reads = lengths_for_kernel(builder, lengths)
     fours = builder.machine.vnni
     packed: RecurrentWeights = builder.pack(
         ("recurrent bytes", fours), lambda: packed_recurrent(layer.weights, columns, fours)
@@ -215,7 +216,7 @@ def _emit_steps(
             "has_peepholes": "P" in layer.weights,
             "gates": gates.offset, "gates_step": gates.strides[0], "gates_row": gates.strides[1],
             "out": out.offset, "out_step": out.strides[0], "out_row": out.strides[2], "out_direction": out.strides[1],
-            "keeps": "Y" not in layer.returned, **where_lengths(lengths, flag),
+            "keeps": "Y" not in layer.returned, **find_lengths(),
         }  # fmt: skip
         states = [place_of(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
         of_columns = packed.sums, packed.zeros, packed.scale, packed.bias, packed.peepholes
@@ -224,7 +225,7 @@ def _emit_steps(
     builder.emit(
         f"LSTM on bytes {length}x{n}x{hidden}, {'fours' if fours else 'pairs'}",
         make,
-        reads=[gates, *first, *([] if lengths is None or flag is None else [lengths, Value(flag, flag.placeholder)])],
+        reads=[gates, *first, *length_reads],
         writes=list(made.values()),
         flops=2 * length * n * directions * _GATES * hidden**2,
         more_bytes=packed.weights.nbytes,

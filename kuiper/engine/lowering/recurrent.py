@@ -24,20 +24,23 @@ from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, Buffer, PythonValue, Value, whole_vectors
+from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
 from kuiper.layers.operators.gru import GRU, ResetFirstGRU
 from kuiper.layers.operators.lstm import LSTM
 from kuiper.layers.operators.rnn import RNN
 from kuiper.layers.recurrent import for_sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.layers.recurrent import CellWeights
     from kuiper.layers.recurrent_layer import Recurrent as Layer
+
+NO_LENGTHS = {"lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1}
+"""What a kernel is told where all sequences have all steps."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ def _emit_layer(
     past = [Value(state.buffer, state.view[directions]) for state in first]
     after = {name: Value(state.buffer, state.view[directions]) for name, state in last.items()}
     by_step = [_as_sequence(value, layer.batch_first) for value in (gates, out)]
-    flag = builder.shared_error_flag() if lengths is not None else None
+    find_lengths, length_reads = lengths_for_kernel(builder, lengths)
 
     def make() -> Step:
         numbers = {
@@ -212,7 +215,7 @@ def _emit_layer(
             "cell_panels": cells.behind.panels if cells.behind else 0,
             "gates": gates.offset, "gates_step": by_step[0].strides[0], "gates_row": by_step[0].strides[1],
             "out": out.offset, "out_step": by_step[1].strides[0], "out_row": by_step[1].strides[1],
-            **where_lengths(lengths, flag),
+            **find_lengths(),
         }  # fmt: skip
         h, c = place_of(past[0]), place_of(past[-1])
         return Recurrent(numbers, (h, c, place_of(after.get("h_n")), place_of(after.get("c_n"))), packed, bias)
@@ -221,7 +224,7 @@ def _emit_layer(
     builder.emit(
         f"{type(layer).__name__} {steps}x{n}x{layer.hidden}",
         make,
-        reads=[gates, *past, *([] if lengths is None or flag is None else [lengths, Value(flag, flag.placeholder)])],
+        reads=[gates, *past, *length_reads],
         writes=[out, *after.values()],
         flops=2 * steps * n * layer.directions * layer.gates * layer.hidden**2,
         more_bytes=packed.nbytes,
@@ -249,11 +252,17 @@ def place_of(state: Value | None) -> dict[str, int]:
     return {"offset": state.offset, "direction": state.strides[0], "row": state.strides[1]}
 
 
-def where_lengths(lengths: Value | None, flag: Buffer | None) -> dict[str, int]:
-    """Where the kernel finds the lengths, and its flag."""
-    if lengths is None or flag is None:
-        return {"lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1}
-    return {
-        "lengths": lengths.byte_offset, "length_bytes": lengths.view.strides[0],
-        "length_type": TYPES[lengths.view.dtype.name], "error_flag": flag.offset,
-    }  # fmt: skip
+def lengths_for_kernel(builder: Builder, lengths: Value | None) -> tuple[Callable[[], dict[str, int]], list[Value]]:
+    """Where a kernel finds the lengths of sequences and sets its flag, once offsets are known; and what it reads."""
+    if lengths is None:
+        return lambda: NO_LENGTHS, []
+    flag = builder.shared_error_flag()
+    type_code = TYPES[lengths.view.dtype.name]
+
+    def fields() -> dict[str, int]:
+        return {
+            "lengths": lengths.byte_offset, "length_bytes": lengths.view.strides[0], "length_type": type_code,
+            "error_flag": flag.offset,
+        }  # fmt: skip
+
+    return fields, [lengths, Value(flag, flag.placeholder)]
