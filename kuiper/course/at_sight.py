@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kuiper.course.mutant_words import Voice
 from kuiper.course.names import names_in
 from kuiper.course.phrases import Phrase, code, phrase
+from kuiper.course.student_tree import function_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ def at_sight(tree: ast.Module, text: str, function: str, solution: ast.Module) -
     >>> [str(words) for words in at_sight(ast.parse(text), text, "total", right)]
     ['`return` stands in the loop over `row`, which ends in its first turn']
     """
-    own, theirs = (_function(each, function) for each in (tree, solution))
+    own, theirs = (function_named(each, function) for each in (tree, solution))
     if own is None or theirs is None:
         return {}
     voice, found = Voice(frozenset(names_in(text))), {}
@@ -36,11 +37,6 @@ def at_sight(tree: ast.Module, text: str, function: str, solution: ast.Module) -
     if not any(map(_does_something, own.body)) and any(map(_does_something, theirs.body)):
         found[phrase("{function} does nothing yet", function=code(own.name))] = own.lineno
     return found
-
-
-def _function(tree: ast.Module, function: str) -> ast.FunctionDef | None:
-    name = function.rpartition(".")[2]
-    return next((each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name), None)
 
 
 def _loops_left_at_once(function: ast.FunctionDef) -> Iterator[tuple[ast.For, ast.Return]]:

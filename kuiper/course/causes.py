@@ -84,8 +84,8 @@ def certain_cause(error: BaseException) -> str:
 
 def has_precise_cause(error: BaseException) -> bool:
     """Whether an error says itself what is wrong, so that no slip elsewhere explains it better."""
-    raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
-    if not isinstance(raised, Raised) or raised.is_on_purpose or not typical_cause(error):
+    raised = raised_in(error)
+    if raised is None or raised.is_on_purpose or not typical_cause(error):
         return False
     return PRECISE.search(f"{raised.type}: {raised.message}") is not None
 
@@ -133,6 +133,13 @@ def _of_no_refusal(error: Mismatch) -> str:
     return phrase(
         "nothing checks for this case, so that Python's own {got} comes: `raise` one of yours before it", got=got.type
     )
+
+
+def raised_in(error: BaseException | None) -> Raised | None:
+    """What the student's code has raised, within the error of a test."""
+    if isinstance(error, StudentError):
+        return error.raised
+    return error.got if isinstance(error, Mismatch) and isinstance(error.got, Raised) else None
 
 
 def is_python_s_own(error: BaseException) -> bool:

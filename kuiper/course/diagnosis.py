@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file
-from kuiper.course.causes import has_precise_cause, is_python_s_own, typical_cause
+from kuiper.course.causes import has_precise_cause, is_python_s_own, raised_in, typical_cause
 from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
@@ -241,9 +241,9 @@ def _confirmed(
     return NOTHING
 
 
-def _is_endless(error: Any) -> bool:
-    raised = error.raised if isinstance(error, StudentError) else error.got
-    return isinstance(raised, Raised) and raised.type == "EndlessLoop"
+def _is_endless(error: BaseException) -> bool:
+    raised = raised_in(error)
+    return raised is not None and raised.type == "EndlessLoop"
 
 
 def passing(

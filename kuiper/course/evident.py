@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from kuiper.course.causes import raised_in
 from kuiper.course.comparison import ANOTHER_KIND, difference
-from kuiper.course.implementation import StudentError
 from kuiper.course.mutant_words import Voice
 from kuiper.course.names import names_in
 from kuiper.course.observation import Raised
@@ -65,8 +65,8 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
         return ""
     if isinstance(error, Mismatch) and not isinstance(error.got, Raised) and error.words not in UNREFUSED:
         return _of_none(tree, 0, "", function) if error.got is None else _of_kind(tree, error)
-    raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
-    if not isinstance(raised, Raised):
+    raised = raised_in(error)
+    if raised is None:
         return ""
     line, shown = _line(exercise, raised)
     if line < 0:
@@ -86,8 +86,8 @@ def evident_cause(exercise: Exercise, text: str, function: str, error: BaseExcep
 
 def evident_if_unknown(exercise: Exercise, error: BaseException) -> str:
     """The same for what a known mistake explains better, where one fits: an empty list."""
-    raised = error.raised if isinstance(error, StudentError) else getattr(error, "got", None)
-    if not isinstance(raised, Raised):
+    raised = raised_in(error)
+    if raised is None:
         return ""
     is_end = raised.type == "IndexError" and re.fullmatch(r"(list|string|tuple) index out of range", raised.message)
     if not is_end or (isinstance(error, Mismatch) and error.words in UNREFUSED):

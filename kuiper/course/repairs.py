@@ -39,6 +39,7 @@ from kuiper.course.statement_mutants import (
     SET_ONCE,
     SUM,
 )
+from kuiper.course.student_tree import function_named
 from kuiper.language import noop
 
 if TYPE_CHECKING:
@@ -176,12 +177,11 @@ def _order(mutant: Mutant) -> int:
 
 def unread(tree: ast.Module, function: str) -> dict[str, int]:
     """The parameters of a function that it never reads, and the line of the function."""
-    name = function.rpartition(".")[2]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-            return {argument.arg: node.lineno for argument in node.args.args if argument.arg not in read}
-    return {}
+    node = function_named(tree, function)
+    if node is None:
+        return {}
+    read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return {argument.arg: node.lineno for argument in node.args.args if argument.arg not in read}
 
 
 def _numbers(text: str) -> set[str]:

@@ -66,6 +66,12 @@ def lacks_return(function: ast.FunctionDef) -> bool:
     return is_asked and not is_left and not gives
 
 
+def function_named(tree: ast.Module, function: str) -> ast.FunctionDef | None:
+    """The first function of a module with this name, or that method of a class."""
+    name = function.rpartition(".")[2]
+    return next((each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name), None)
+
+
 def functions(tree: ast.Module) -> list[ast.FunctionDef]:
     """The functions of a module, and the methods of its classes."""
     return [each for node in tree.body for each in ([node] if isinstance(node, ast.FunctionDef) else methods(node))]
